@@ -129,6 +129,9 @@ pub(crate) struct RunArgs {
     /// Stop at this simulated time; the result is marked as incomplete, and the exit code is 0
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time, conflicts_with = "jitter")]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
+    /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_hops: Option<u64>,
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]
     pub(crate) json: bool,
@@ -229,6 +232,9 @@ pub(crate) struct CompareArgs {
     pub(crate) fail_if: Option<f64>,
     #[command(flatten)]
     pub(crate) jitter: JitterArgs,
+    /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_hops: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use weir_packets::arbiter::{BUILT_IN, PortParams};
 use weir_packets::{Inputs, Interleave, LinkSettings, NodeSettings, Queues, Switching, WireRate};
-use weir_plugin_api::{Direction, NodeId};
-use weir_sim_core::{Fabric, PacketSettings, PortPolicy, Sharing, Stop};
+use weir_plugin_api::{Direction, NodeId, SimDuration};
+use weir_sim_core::{Fabric, PacketSettings, PortPolicy, ReadSettings, Sharing, Stop};
 
 use crate::movers::World;
 
@@ -50,6 +50,7 @@ fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
         latency: link.latency.0,
         credit_return: link.latency.0,
         buffer: (buffer < 200).then(|| packet * (1 + u64::from(buffer) % 20)),
+        headers: (buffer >= 100 && buffer % 2 == 0).then(|| 1 + u32::from(buffer % 7)),
         payload,
         header,
         switching: if bit(0) { Switching::StoreAndForward } else { Switching::CutThrough },
@@ -68,6 +69,7 @@ fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
         policy_of: vec![0; count].into(),
         interleaves: if bit(3) { vec![(NodeId(1), Interleave::RoundRobin)] } else { Vec::new() },
         window: (window > 128).then(|| u64::from(window) - 128),
+        reads: ReadSettings { request: 512, tags: 8, service: SimDuration::ZERO, completion_header: 20 },
         skips: true,
         most_hops: u64::MAX,
     }

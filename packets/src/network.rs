@@ -49,6 +49,8 @@ pub struct LinkSettings {
     pub credit_return: u64,
     /// Bytes of the input buffer at its far end, per channel; `None` for one that is never full.
     pub buffer: Option<u64>,
+    /// Packets that have room there, per channel, where they are counted apart: `buffer` then counts payload alone.
+    pub headers: Option<u32>,
     /// Largest payload of a packet, bytes.
     pub payload: u32,
     /// Bytes of header that each packet has on this link.
@@ -159,13 +161,6 @@ impl Network {
     /// Requesters of each output of a node, per channel.
     pub(crate) fn stride(&self, node: u32) -> u32 {
         self.inputs[node as usize].len() as u32 + self.nodes[node as usize].engines
-    }
-
-    /// Largest payload that may leave over `out` of a packet that came in over `input`.
-    pub(crate) fn piece(&self, input: u32, out: u32) -> u32 {
-        let (input, out) = (&self.links[input as usize], &self.links[out as usize]);
-        let split = self.nodes[out.from as usize].split.filter(|_| out.downwards && (out.to != input.from));
-        out.payload.min(split.unwrap_or(u32::MAX))
     }
 }
 

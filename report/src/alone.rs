@@ -99,7 +99,8 @@ impl<'a> Alone<'a> {
             Source::Packets(settings, known) => {
                 let send = || {
                     let route = self.routes.links(self.classes.route(class));
-                    packet_time_alone(settings, self.fabric, route, bytes, self.classes.limit(class))
+                    let (limit, carriage) = (self.classes.limit(class), self.classes.carriage(class));
+                    packet_time_alone(settings, self.fabric, route, bytes, limit, carriage)
                 };
                 return *known.borrow_mut().entry((bytes, class)).or_insert_with(send);
             }

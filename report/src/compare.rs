@@ -4,7 +4,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
@@ -13,10 +13,12 @@ use weir_plugin_api::{PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
 use weir_sim_core::TaskId;
 
+use crate::cause::{cause_text, place_text};
 use crate::json::{RunJson, write_line};
 use crate::run::params_text;
 use crate::saved::{self, SavedError};
 use crate::spread::EndSpreadJson;
+use crate::text::ROWS;
 use crate::{Detail, EndSpread, ResultKind, Run};
 use rows::{ById, RowsById};
 pub use rows::{CompareRow, Timed};
@@ -34,6 +36,10 @@ pub struct Column {
     pub complete: bool,
     /// What the arbiter said of its answers, a sentence each.
     pub remarks: Vec<String>,
+    /// Whether it is a run of packets.
+    is_packets: bool,
+    /// Of the transfers that are printed: the link that held each back longest, and why.
+    held: BTreeMap<String, String>,
     /// How its spread was measured, where it was.
     pub measured: Option<MeasuredBy>,
     makespan: Timed,
@@ -60,6 +66,10 @@ impl Column {
     /// # Errors
     /// If its result cannot be written; only for parameters that are not JSON.
     pub fn of_run(run: &Run<'_>, keep_result: bool) -> serde_json::Result<Self> {
+        let held = |task| {
+            let text = held_text(&place_text(run, task)?, &cause_text(run, task)?);
+            Some((run.scenario.task_name(task).into_owned(), text))
+        };
         let planned = run.scenario.operations.iter();
         let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
         Ok(Self {
@@ -68,6 +78,8 @@ impl Column {
             params: run.arbiter.params_text(),
             complete: run.complete(),
             remarks: run.remarks(),
+            is_packets: run.outcome.packets.is_some(),
+            held: run.transfers().take(ROWS).filter_map(held).collect(),
             measured: run.spread.map(|spread| MeasuredBy { jitter: spread.jitter, seeds: spread.seeds }),
             makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan)),
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), transfer(run, t))).collect(),
@@ -85,6 +97,13 @@ impl Column {
         let run = saved::read_run(result.get())?;
         let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
         let spread = run.spread.as_ref();
+        let held = |t: &crate::json::TransferRow<'_>| {
+            let at = t
+                .bottleneck
+                .as_ref()
+                .map_or_else(|| "its source".to_owned(), |ends| format!("{} → {}", ends.from, ends.to));
+            Some((t.id.to_string(), held_text(&at, t.cause.as_deref()?)))
+        };
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
         Ok(Self {
             file: format!("{file} ({})", run.file),
@@ -92,6 +111,8 @@ impl Column {
             params: params_text(&run.arbiter.params),
             complete: run.complete,
             remarks: run.remarks,
+            is_packets: run.hops.is_some(),
+            held: run.transfers.at_hand().iter().take(ROWS).filter_map(held).collect(),
             measured: spread.map(|spread| MeasuredBy { jitter: SimDuration(ps(spread.jitter_s)), seeds: spread.seeds }),
             makespan: saved_time(run.complete.then_some(run.makespan_ps), spread.map(|spread| spread.makespan_s)),
             transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps, t.end_spread_s))).collect(),
@@ -110,6 +131,13 @@ impl Column {
         Ok(columns)
     }
 }
+
+fn held_text(place: &str, cause: &str) -> String {
+    format!("{place}, {cause}")
+}
+
+/// Times of rates and of packets that differ by more than this share are explained (packets.md, section 4).
+const PARTING: f64 = 0.05;
 
 /// From ready to end of a transfer.
 fn transfer(run: &Run<'_>, task: TaskId) -> Timed {
@@ -186,6 +214,20 @@ impl Comparison {
     #[must_use]
     pub fn makespan(&self) -> CompareRow {
         CompareRow { times: self.columns.iter().map(|c| c.makespan).collect() }
+    }
+
+    /// Of transfers whose times by rates and by packets differ much: the id, and per column what held it back longest.
+    #[must_use]
+    pub fn partings(&self) -> Vec<(&str, Vec<(&Column, &str)>)> {
+        let Some(first) = self.columns.first() else { return Vec::new() };
+        let parting = |id: &str, row: &CompareRow| {
+            let other = self.columns.iter().zip(row.ratios()).find(|(column, ratio)| {
+                column.is_packets != first.is_packets && ratio.is_some_and(|ratio| (ratio - 1.0).abs() > PARTING)
+            });
+            let sides = [first, other?.0].map(|column| column.held.get(id).map(|held| (column, &**held)));
+            Some(sides.into_iter().flatten().collect::<Vec<_>>()).filter(|sides| sides.len() == 2)
+        };
+        self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
     /// The columns whose makespan is more than `percent` above the baseline's, by no less than the spread of either.

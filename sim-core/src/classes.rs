@@ -3,24 +3,47 @@
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{ClassId, ClassTable, RouteId};
 
-/// Attributes by class: transfers of equal route, limit, weight and priority.
+/// How packets carry a transfer; nothing to runs by rates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Carriage {
+    /// Its channel.
+    pub channel: u8,
+    /// Whether its destination asks for the data by requests.
+    pub is_read: bool,
+}
+
+/// Attributes by class: transfers of equal route, limit, weight, priority and carriage.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     route: Vec<RouteId>,
     limit: Vec<f64>,
     weight: Vec<f64>,
     priority: Vec<i64>,
-    index: FxHashMap<(RouteId, u64, u64, i64), ClassId>,
+    carriage: Vec<Carriage>,
+    index: FxHashMap<(RouteId, u64, u64, i64, Carriage), ClassId>,
 }
 
 impl Classes {
     /// The class of these attributes; `limit` is infinite for none. Limit and weight must be > 0.
     pub fn intern(&mut self, route: RouteId, limit: f64, weight: f64, priority: i64) -> ClassId {
-        *self.index.entry((route, limit.to_bits(), weight.to_bits(), priority)).or_insert_with(|| {
+        self.intern_carried(route, limit, weight, priority, Carriage::default())
+    }
+
+    /// The same of transfers that packets carry in this way.
+    pub fn intern_carried(
+        &mut self,
+        route: RouteId,
+        limit: f64,
+        weight: f64,
+        priority: i64,
+        carriage: Carriage,
+    ) -> ClassId {
+        *self.index.entry((route, limit.to_bits(), weight.to_bits(), priority, carriage)).or_insert_with(|| {
             self.route.push(route);
             self.limit.push(limit);
             self.weight.push(weight);
             self.priority.push(priority);
+            self.carriage.push(carriage);
             ClassId::from_index(self.route.len() - 1)
         })
     }
@@ -28,7 +51,7 @@ impl Classes {
     /// The class of these attributes, if there is one.
     #[must_use]
     pub fn known(&self, route: RouteId, limit: f64, weight: f64, priority: i64) -> Option<ClassId> {
-        self.index.get(&(route, limit.to_bits(), weight.to_bits(), priority)).copied()
+        self.index.get(&(route, limit.to_bits(), weight.to_bits(), priority, Carriage::default())).copied()
     }
 
     /// The class of the same attributes without a limit, if there is one; for one that has none, itself.
@@ -37,7 +60,16 @@ impl Classes {
         if self.limit(class) == f64::INFINITY {
             return Some(class);
         }
-        self.known(self.route(class), f64::INFINITY, self.weight(class), self.priority(class))
+        let unlimited = f64::INFINITY.to_bits();
+        let (weight, priority) = (self.weight(class).to_bits(), self.priority(class));
+        self.index.get(&(self.route(class), unlimited, weight, priority, self.carriage(class))).copied()
+    }
+
+    /// How packets carry the transfers of a class.
+    #[inline]
+    #[must_use]
+    pub fn carriage(&self, class: ClassId) -> Carriage {
+        self.carriage[class.index()]
     }
 
     /// The route of a class.

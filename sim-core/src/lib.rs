@@ -49,13 +49,15 @@ mod tasks;
 pub use admission::{AdmissionError, admit, make_arbiter};
 pub use answer::{Answer, AnswerError, TOLERANCE};
 pub use audit_error::AuditError;
-pub use classes::Classes;
+pub use classes::{Carriage, Classes};
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};
 pub use fabric::{Fabric, FabricError, Link, LinkSpec, Node};
 pub use fabric_builder::FabricBuilder;
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, RemarkCount, SimError, Stop, TaskTimes};
-pub use packets::{PacketCounts, PacketLinkTotals, PacketSettings, PacketTransfer, PortPolicy, packet_time_alone};
+pub use packets::{
+    PacketCounts, PacketLinkTotals, PacketSettings, PacketTransfer, PortPolicy, ReadSettings, packet_time_alone,
+};
 pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
 pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};

@@ -41,7 +41,7 @@ impl<'a> Mover<'a> {
     ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
         if let Sharing::Packets(settings) = options.sharing {
-            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings)?)));
+            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings, options.most_hops)?)));
         }
         if options.phases || options.explain {
             tracing::debug!("phase by phase: phases are recorded");

@@ -1,14 +1,17 @@
 //! Transfers that go packet by packet: the packet engine as a mover of bytes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use weir_packets::arbiter::PortArbiter;
+use weir_packets::arbiter::{BUILT_IN, PortArbiter, PortParams};
 use weir_packets::{
-    Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, TransferSpec,
+    Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, ReadSpec,
+    TransferSpec,
 };
 use weir_plugin_api::{Binding, Cause, ClassId, LinkId, NodeId, SimDuration, SimTime};
 
+use crate::classes::Carriage;
 use crate::fabric::Fabric;
 use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
@@ -41,10 +44,25 @@ pub struct PacketSettings {
     pub interleaves: Vec<(NodeId, Interleave)>,
     /// Packets under way for each transfer at most.
     pub window: Option<u64>,
+    /// How reads ask for data.
+    pub reads: ReadSettings,
     /// Whether transfers that have come into a period are moved on at once; results are the same.
     pub skips: bool,
     /// Links crossed by packets at most, skipped ones apart.
     pub most_hops: u64,
+}
+
+/// How the destinations of reads ask for data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadSettings {
+    /// Bytes that a request asks for.
+    pub request: u32,
+    /// Requests of a transfer at most that have not been answered in full.
+    pub tags: u32,
+    /// From when a request has come to its answer.
+    pub service: SimDuration,
+    /// Bytes of header of the packets that answer.
+    pub completion_header: u16,
 }
 
 /// What packets did in a run.
@@ -54,6 +72,8 @@ pub struct PacketCounts {
     pub hops: u64,
     /// Those that were skipped.
     pub skipped_hops: u64,
+    /// Most packets in buffers of switches or on their way there at one time.
+    pub most_packets: u64,
     /// A digest of all grants.
     pub fingerprint: u64,
     /// Per directed link.
@@ -83,16 +103,27 @@ pub(crate) struct Packets<'a> {
     arrived: Vec<TaskId>,
     /// Transfers that have begun and not arrived.
     active: usize,
+    /// Channels that are used, ascending: packets have their places here.
+    channels: Vec<u8>,
     /// What went wrong when a transfer began; told at the end of the instant.
     failed: Option<PacketError>,
 }
 
 impl<'a> Packets<'a> {
-    pub(crate) fn new(simulation: &Simulation<'a>, settings: &'a PacketSettings) -> Result<Self, SimError> {
-        let network = Network::new(settings.links.clone(), with_engines(simulation, &settings.nodes), 1);
+    pub(crate) fn new(
+        simulation: &Simulation<'a>,
+        settings: &'a PacketSettings,
+        most_hops: Option<u64>,
+    ) -> Result<Self, SimError> {
+        let classes = &simulation.tasks.classes;
+        let carriages = (0..classes.len()).map(|class| classes.carriage(ClassId::from_index(class)));
+        let channels = Vec::from_iter(carriages.flat_map(channels_of).collect::<BTreeSet<u8>>());
+        let nodes = with_engines(simulation, &settings.nodes);
+        let network = Network::new(settings.links.clone(), nodes, channels.len().max(1) as u32);
         let network = network.map_err(|error| failed(SimTime(0), error.into()))?;
         let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
-        let engine = Engine::new(network, policies, settings.policy_of.clone()).with_most_hops(settings.most_hops);
+        let engine = Engine::new(network, policies, settings.policy_of.clone());
+        let engine = engine.with_most_hops(most_hops.unwrap_or(settings.most_hops));
         let mut engine = if settings.skips { engine } else { engine.without_skipping() };
         settings.interleaves.iter().for_each(|(node, how)| engine.interleave(node.0, *how));
         Ok(Self {
@@ -102,6 +133,7 @@ impl<'a> Packets<'a> {
             next_end: SimTime::NEVER,
             arrived: Vec::new(),
             active: 0,
+            channels,
             failed: None,
         })
     }
@@ -110,14 +142,18 @@ impl<'a> Packets<'a> {
         let (routes, classes) = (self.simulation.routes, &self.simulation.tasks.classes);
         let route: Vec<u32> = routes.links(classes.route(class)).iter().map(|link| link.0).collect();
         let table = classes.table();
+        let carriage = classes.carriage(class);
+        let [requests, channel] = channels_of(carriage).map(|own| self.channels.partition_point(|&c| c < own) as u32);
+        let back = requests_over(&route);
         let spec = TransferSpec {
             bytes,
             route: &route,
-            channel: 0,
+            channel,
             priority: table.priority[class.index()],
             weight: table.weight[class.index()],
             interval: interval(self.settings, route[0], classes.limit(class)),
             window: self.settings.window,
+            read: carriage.is_read.then(|| self.settings.reads.spec(&back, requests)),
         };
         self.active += 1;
         if let Err(error) = self.engine.admit(now.0, task.0, &spec) {
@@ -128,10 +164,10 @@ impl<'a> Packets<'a> {
     pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
         let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let limit = until.0.min(options.until.0.saturating_add(1));
-        let mut next = self.engine.advance(limit, &halt).map_err(|error| failed(now, error))?;
+        let mut next = self.engine.advance(limit, &halt).map_err(|error| self.failed(error))?;
         if until.is_never() && self.engine.is_idle() {
             // Nothing happens any more, at whatever time: the engine tells a deadlock from an end.
-            next = self.engine.advance(u64::MAX, &halt).map_err(|error| failed(now, error))?;
+            next = self.engine.advance(u64::MAX, &halt).map_err(|error| self.failed(error))?;
         }
         self.next_end = match next {
             // The run ends here: it was stopped, or the next end comes after the last instant.
@@ -140,6 +176,11 @@ impl<'a> Packets<'a> {
             next => SimTime(next),
         };
         Ok(())
+    }
+
+    /// At the last instant at which something happened.
+    fn failed(&self, error: PacketError) -> SimError {
+        failed(SimTime(self.engine.now()), error)
     }
 
     pub(crate) fn next_end(&self) -> SimTime {
@@ -233,6 +274,7 @@ impl<'a> Packets<'a> {
         PacketCounts {
             hops: self.engine.hops(),
             skipped_hops: self.engine.skipped_hops(),
+            most_packets: self.engine.most_packets() as u64,
             fingerprint: self.engine.fingerprint(),
             links: self.engine.counts(),
             transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
@@ -244,8 +286,38 @@ impl<'a> Packets<'a> {
         let Simulation { routes, tasks, .. } = self.simulation;
         let first = routes.links(tasks.classes.route(class)).first();
         let payload = first.map_or(1, |link| self.settings.links[link.index()].payload);
-        PacketTransfer { packets: bytes.div_ceil(u64::from(payload)), held: self.engine.held(id) }
+        let packets = match tasks.classes.carriage(class).is_read {
+            true => self.settings.reads.packets(bytes, payload),
+            false => bytes.div_ceil(u64::from(payload)),
+        };
+        PacketTransfer { packets, held: self.engine.held(id) }
     }
+}
+
+impl ReadSettings {
+    fn spec<'r>(&self, route: &'r [u32], channel: u32) -> ReadSpec<'r> {
+        let Self { request, tags, service, completion_header: header } = *self;
+        ReadSpec { route, channel, request, tags, service: service.0, header }
+    }
+
+    /// Packets that answer a read: none belongs to two requests.
+    #[must_use]
+    pub fn packets(&self, bytes: u64, payload: u32) -> u64 {
+        let (request, payload) = (u64::from(self.request), u64::from(payload));
+        bytes / request * request.div_ceil(payload) + (bytes % request).div_ceil(payload)
+    }
+}
+
+/// The channels of requests and of data: each virtual channel has one for writes, for requests, and for their answers, as
+/// PCIe has.
+fn channels_of(carriage: Carriage) -> [u8; 2] {
+    let first = 3 * carriage.channel;
+    if carriage.is_read { [first + 1, first + 2] } else { [first, first] }
+}
+
+/// The way back: directed links come in pairs.
+fn requests_over(route: &[u32]) -> Vec<u32> {
+    route.iter().rev().map(|link| link ^ 1).collect()
 }
 
 fn failed(time: SimTime, error: PacketError) -> SimError {
@@ -263,9 +335,12 @@ fn with_engines(simulation: &Simulation<'_>, nodes: &[NodeSettings]) -> Vec<Node
     let mut own = vec![Vec::new(); nodes.len()];
     for task in tasks.tasks() {
         if let Work::Carries { class, .. } = task.work
-            && let Some(first) = routes.links(tasks.classes.route(class)).first()
+            && let [first, .., last] | [first @ last] = routes.links(tasks.classes.route(class))
         {
             own[fabric.link(*first).from.index()].push(task.engine);
+            if tasks.classes.carriage(class).is_read {
+                own[fabric.link(*last).to.index()].push(task.engine);
+            }
         }
     }
     let at_once = |mut engines: Vec<EngineId>| {
@@ -290,21 +365,41 @@ pub fn packet_time_alone(
     route: &[LinkId],
     bytes: u64,
     limit: f64,
+    carriage: Carriage,
 ) -> Option<SimDuration> {
-    // Its links and their nodes alone, in a chain.
-    let links =
+    // Its links and their nodes alone, in a chain; those of requests behind them.
+    let back = requests_over(&route.iter().map(|link| link.0).collect::<Vec<_>>());
+    let back = if carriage.is_read { &back[..] } else { &[] };
+    let length = route.len() as u32;
+    let there =
         (0..).zip(route).map(|(at, link)| LinkSettings { from: at, to: at + 1, ..settings.links[link.index()] });
+    let and_back = (0..).zip(back).map(|(at, &link)| LinkSettings {
+        from: length - at,
+        to: length - at - 1,
+        ..settings.links[link as usize]
+    });
+    let links = there.chain(and_back);
     let first = fabric.link(*route.first()?).from;
     let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
     let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
-    let network = Network::new(links.collect(), nodes, 1).ok()?;
-    let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
-    let policy_of = route.iter().map(|link| settings.policy_of[link.index()]).collect();
+    let network = Network::new(links.collect(), nodes, 2).ok()?;
+    // Nobody is beside it: any arbiter does, and the first one lets it skip ahead.
+    let policies = vec![(BUILT_IN[0].make)(&PortParams::default())];
+    let policy_of = vec![0; route.len() + back.len()].into();
     let mut engine = Engine::new(network, policies, policy_of).with_most_hops(settings.most_hops);
-    let own: Vec<u32> = (0..route.len() as u32).collect();
+    let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
     let interval = interval(settings, route[0].0, limit);
-    let spec =
-        TransferSpec { bytes, route: &own, channel: 0, priority: 0, weight: 1.0, interval, window: settings.window };
+    let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));
+    let spec = TransferSpec {
+        bytes,
+        route: &own,
+        channel: 0,
+        priority: 0,
+        weight: 1.0,
+        interval,
+        window: settings.window,
+        read,
+    };
     engine.admit(0, 0, &spec).ok()?;
     engine.step(0).ok()?;
     loop {

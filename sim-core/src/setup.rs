@@ -43,13 +43,22 @@ pub struct RunOptions<'a> {
     pub explain: bool,
     /// Who divides bandwidth; the arbiter unless said otherwise.
     pub sharing: Sharing<'a>,
+    /// In a run of packets: links crossed by packets at most, skipped ones apart; what its settings say if not given.
+    pub most_hops: Option<u64>,
     /// Stop soon after this becomes true.
     pub cancel: Option<&'a AtomicBool>,
 }
 
 impl Default for RunOptions<'_> {
     fn default() -> Self {
-        Self { until: SimTime::NEVER, phases: false, explain: false, sharing: Sharing::ByArbiter, cancel: None }
+        Self {
+            until: SimTime::NEVER,
+            phases: false,
+            explain: false,
+            sharing: Sharing::ByArbiter,
+            most_hops: None,
+            cancel: None,
+        }
     }
 }
 

@@ -33,6 +33,8 @@ pub struct RunOptions {
     pub phase_by_phase: bool,
     /// Runs again with every transfer starting a little later, for [`crate::Run::spread`].
     pub jitter: Option<Jitter>,
+    /// In a run of packets: links crossed by packets at most, skipped ones apart; 10^10 if not given.
+    pub most_hops: Option<u64>,
     /// Stops soon after this becomes true, from another thread or a signal handler; the result is not complete then.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -44,6 +46,7 @@ impl RunOptions {
             until: self.until.unwrap_or(SimTime::NEVER),
             phases: self.phases || self.explanations,
             explain: self.explanations,
+            most_hops: self.most_hops,
             cancel: self.cancel.as_deref(),
             ..sim::RunOptions::default()
         }

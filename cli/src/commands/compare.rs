@@ -81,7 +81,8 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
 
 fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result<Column, Error> {
     let of = |run: &Run<'_>| Column::of_run(run, args.json).map_err(Error::input);
-    let options = RunOptions { jitter: args.jitter.wanted()?, ..RunOptions::default() };
+    let (jitter, most_hops) = (args.jitter.wanted()?, args.max_hops);
+    let options = RunOptions { jitter, most_hops, ..RunOptions::default() };
     let column = simulate::report(scenario, spec, &options, of)?;
     warn_of(scenario, spec)?;
     Ok(column)

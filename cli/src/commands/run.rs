@@ -110,6 +110,7 @@ fn explains(args: &RunArgs, scenario: &Scenario) -> bool {
 fn options(args: &RunArgs, explanations: bool) -> Result<RunOptions, Error> {
     Ok(RunOptions {
         until: args.until,
+        most_hops: args.max_hops,
         phases: args.phases || args.full || args.wants_phases(),
         explanations,
         peaks: args.peaks,

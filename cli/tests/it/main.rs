@@ -16,6 +16,8 @@ mod measure;
 mod optimize;
 mod optimize_parts;
 mod outputs;
+mod packet_figures;
+mod packet_reads;
 mod packets;
 mod plugins;
 mod report;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::common::{self, Ended, json_lines, weir};
 
 /// T2 of Martinasso et al., SC16: a root complex, two switches, four boards, eight GPUs.
-fn t2(packet: &str, workload: &[(&str, &str, &str)]) -> String {
+pub(crate) fn t2(packet: &str, workload: &[(&str, &str, &str)]) -> String {
     let transfer = |(id, from, to): &(&str, &str, &str)| {
         format!("  - transfer: {{ id: {id}, from: {from}, to: {to}, size: 10MB }}\n")
     };
@@ -36,20 +36,20 @@ workload:
     )
 }
 
-fn ended(text: &str, arguments: &[&str]) -> Ended {
+pub(crate) fn ended(text: &str, arguments: &[&str]) -> Ended {
     let folder = TempDir::new().expect("a folder");
     std::fs::write(folder.path().join("s.yaml"), text).expect("written");
     let mut command = weir();
     common::ended(command.args(arguments).current_dir(folder.path()).output().expect("the command starts"))
 }
 
-fn result(text: &str) -> Value {
+pub(crate) fn result(text: &str) -> Value {
     let ended = ended(text, &["run", "s.yaml", "--json"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     json_lines(&ended.stdout).remove(0)
 }
 
-fn ends(result: &Value) -> Vec<u64> {
+pub(crate) fn ends(result: &Value) -> Vec<u64> {
     let transfers = result["transfers"].as_array().expect("a list");
     transfers.iter().map(|transfer| transfer["end_ps"].as_u64().expect("it has ended")).collect()
 }

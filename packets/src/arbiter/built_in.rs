@@ -14,7 +14,7 @@ pub struct PortParams {
     pub quantum: u64,
     /// Of random numbers.
     pub seed: u64,
-    /// By output and requester; 1 for others.
+    /// By output and number of the requester in its channel; 1 for others.
     pub weights: BTreeMap<(u32, u32), u32>,
 }
 

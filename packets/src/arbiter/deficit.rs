@@ -13,13 +13,21 @@ pub struct DeficitRoundRobin {
     quantum: u64,
     weights: BTreeMap<(u32, u32), u32>,
     ports: PerOutput<Port>,
+    /// Deficits after a grant, before they take the place of those before it.
+    spare: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Port {
     last: Option<u32>,
     /// By slot; 0 for those missing.
-    deficits: BTreeMap<u32, u64>,
+    deficits: Vec<u64>,
+}
+
+impl Port {
+    fn deficit(&self, slot: u32) -> u64 {
+        self.deficits.get(slot as usize).copied().unwrap_or(0)
+    }
 }
 
 /// The head that is served next, and how many visits of the round it takes.
@@ -31,28 +39,27 @@ struct Next<'h> {
 }
 
 impl DeficitRoundRobin {
-    /// A `quantum` of bytes, at least 1, times the weights by output and slot; 1 for others.
+    /// A `quantum` of bytes, at least 1, times the weights by output and number in the channel; 1 for others.
     #[must_use]
     pub fn new(quantum: u64, weights: BTreeMap<(u32, u32), u32>) -> Self {
-        Self { quantum: quantum.max(1), weights, ports: PerOutput::default() }
+        Self { quantum: quantum.max(1), weights, ports: PerOutput::default(), spare: Vec::new() }
     }
 
-    fn quantum(&self, out: u32, slot: u32) -> u64 {
-        let weight = self.weights.get(&(out, slot)).copied().unwrap_or(1);
+    fn quantum(&self, out: u32, head: &Head) -> u64 {
+        let weight = self.weights.get(&(out, head.place)).copied().unwrap_or(1);
         self.quantum.saturating_mul(u64::from(weight.max(1)))
     }
 
     fn next<'h>(&self, out: u32, heads: &'h [Head]) -> Option<Next<'h>> {
         let nothing = Port::default();
         let port = self.ports.get(out).unwrap_or(&nothing);
-        let deficit = |head: &Head| port.deficits.get(&head.slot).copied().unwrap_or(0);
+        let deficit = |head: &Head| port.deficit(head.slot);
         let goes_on = heads.iter().find(|head| Some(head.slot) == port.last);
         if let Some(head) = goes_on.filter(|head| deficit(head) >= u64::from(head.bytes)) {
             return Some(Next { head, place: 0, visits: 0 });
         }
-        let visits = |head: &Head| {
-            u64::from(head.bytes).saturating_sub(deficit(head)).div_ceil(self.quantum(out, head.slot)).max(1)
-        };
+        let visits =
+            |head: &Head| u64::from(head.bytes).saturating_sub(deficit(head)).div_ceil(self.quantum(out, head)).max(1);
         let visited = after(heads, port.last).enumerate();
         let next = visited.map(|(place, head)| Next { head, place, visits: visits(head) });
         next.min_by_key(|next| (next.visits, next.place))
@@ -66,29 +73,30 @@ impl PortArbiter for DeficitRoundRobin {
 
     fn commit(&mut self, granted: &Granted<'_>) {
         let (out, slot) = (granted.out, granted.slot);
-        let last = self.ports.get(out).and_then(|port| port.last);
-        let mut deficits = BTreeMap::new();
+        let last = self.ports.of(out).last;
+        let mut deficits = std::mem::take(&mut self.spare);
+        deficits.clear();
         if let Some(next) = self.next(out, granted.heads).filter(|next| next.head.slot == slot) {
-            let nothing = Port::default();
-            let before = &self.ports.get(out).unwrap_or(&nothing).deficits;
+            deficits.resize(granted.heads.last().map_or(0, |head| head.slot as usize + 1), 0);
+            let before = self.ports.get(out).map_or(&[][..], |port| &port.deficits);
             for (place, head) in after(granted.heads, last).enumerate() {
                 let visits = if place <= next.place { next.visits } else { next.visits.saturating_sub(1) };
-                let added = self.quantum(out, head.slot).saturating_mul(visits);
-                let deficit = before.get(&head.slot).copied().unwrap_or(0).saturating_add(added);
-                deficits.insert(head.slot, deficit);
+                let at = head.slot as usize;
+                deficits[at] = before.get(at).copied().unwrap_or(0);
+                deficits[at] = deficits[at].saturating_add(self.quantum(out, head).saturating_mul(visits));
             }
-            let own = deficits.entry(slot).or_insert(0);
-            *own = own.saturating_sub(u64::from(granted.bytes));
+            deficits[slot as usize] = deficits[slot as usize].saturating_sub(u64::from(granted.bytes));
         }
-        *self.ports.of(out) = Port { last: Some(slot), deficits };
+        let port = self.ports.of(out);
+        port.last = Some(slot);
+        self.spare = std::mem::replace(&mut port.deficits, deficits);
     }
 
     fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
         if let Some(port) = self.ports.get(out) {
             to.push(port.last.map_or(u64::MAX, u64::from));
-            to.extend(
-                port.deficits.iter().filter(|d| *d.1 > 0).flat_map(|(&slot, &deficit)| [u64::from(slot), deficit]),
-            );
+            let deficits = (0..).zip(&port.deficits).filter(|(_, deficit)| **deficit > 0);
+            to.extend(deficits.flat_map(|(slot, &deficit): (u64, _)| [slot, deficit]));
         }
         true
     }

@@ -20,6 +20,8 @@ pub use rotation::{RoundRobin, WeightedRoundRobin};
 pub struct Head {
     /// Who asks: the requester's number at this output.
     pub slot: u32,
+    /// Its number among those of its channel.
+    pub place: u32,
     /// The packet's channel.
     pub channel: u32,
     /// Bytes on the wire, header included.
@@ -56,6 +58,8 @@ pub struct Granted<'a> {
     pub out: u32,
     /// Who gets it.
     pub slot: u32,
+    /// Its number among those of its channel.
+    pub place: u32,
     /// Bytes on the wire.
     pub bytes: u32,
     /// Whom the arbiter chose among; empty where one asked alone.

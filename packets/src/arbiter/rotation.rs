@@ -47,7 +47,7 @@ pub struct WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
-    /// `weights` by output and slot; 1 for others.
+    /// `weights` by output and number in the channel; 1 for others.
     #[must_use]
     pub fn new(weights: BTreeMap<(u32, u32), u32>) -> Self {
         Self { weights, turn: PerOutput::default() }
@@ -58,8 +58,8 @@ impl PortArbiter for WeightedRoundRobin {
     fn choose(&self, ask: &GrantView<'_>) -> u32 {
         let turn = self.turn.get(ask.out).copied().flatten();
         let goes_on = turn.filter(|&(slot, served)| {
-            let weight = self.weights.get(&(ask.out, slot)).copied().unwrap_or(1);
-            served < weight && ask.heads.iter().any(|head| head.slot == slot)
+            let head = ask.heads.iter().find(|head| head.slot == slot);
+            head.is_some_and(|head| served < self.weights.get(&(ask.out, head.place)).copied().unwrap_or(1))
         });
         let next = || after(ask.heads, turn.map(|turn| turn.0)).next().map_or(u32::MAX, |head| head.slot);
         goes_on.map_or_else(next, |turn| turn.0)
@@ -67,7 +67,7 @@ impl PortArbiter for WeightedRoundRobin {
 
     fn commit(&mut self, granted: &Granted<'_>) {
         let turn = self.turn.of(granted.out);
-        let weight = self.weights.get(&(granted.out, granted.slot)).copied().unwrap_or(1);
+        let weight = self.weights.get(&(granted.out, granted.place)).copied().unwrap_or(1);
         let served = turn.filter(|turn| turn.0 == granted.slot && turn.1 < weight).map_or(0, |turn| turn.1);
         *turn = Some((granted.slot, served + 1));
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Engine, HeldCause};
+use super::{Engine, HeldCause, REQUESTS};
 
 /// What happens, at most once each at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -22,39 +22,48 @@ pub(super) enum Event {
     Ended(u32),
 }
 
-/// Events by time, then kind, then number.
+/// Events by time, then kind, then number: one number each, which is fast to compare.
 #[derive(Debug, Default)]
-pub(super) struct Events(BinaryHeap<Reverse<(u64, Event)>>);
+pub(super) struct Events(BinaryHeap<Reverse<u128>>);
+
+fn key(time: u64, event: Event) -> u128 {
+    u128::from(time) << 64 | u128::from(event.word())
+}
+
+fn event(Reverse(key): Reverse<u128>) -> (u64, Event) {
+    ((key >> 64) as u64, Event::of_word(key as u64))
+}
 
 impl Events {
+    #[inline]
     pub(super) fn push(&mut self, time: u64, event: Event) {
-        self.0.push(Reverse((time, event)));
+        self.0.push(Reverse(key(time, event)));
     }
 
     /// When the next is due; [`u64::MAX`] for none.
     pub(super) fn next_time(&self) -> u64 {
-        self.0.peek().map_or(u64::MAX, |Reverse((time, _))| *time)
+        self.0.peek().map_or(u64::MAX, |Reverse(key)| (key >> 64) as u64)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(u64, Event)> {
-        self.0.iter().map(|Reverse(event)| event)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Event)> {
+        self.0.iter().copied().map(event)
     }
 
     pub(super) fn into_iter(self) -> impl Iterator<Item = (u64, Event)> {
-        self.0.into_iter().map(|Reverse(event)| event)
+        self.0.into_iter().map(event)
     }
 
     pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
         if self.next_time() > now {
             return None;
         }
-        self.0.pop().map(|Reverse((_, event))| event)
+        self.0.pop().map(|key| event(key).1)
     }
 }
 
 impl FromIterator<(u64, Event)> for Events {
     fn from_iter<I: IntoIterator<Item = (u64, Event)>>(events: I) -> Self {
-        Self(events.into_iter().map(Reverse).collect())
+        Self(events.into_iter().map(|(time, event)| Reverse(key(time, event))).collect())
     }
 }
 
@@ -70,6 +79,18 @@ impl Event {
             Self::Ended(number) => (5, number),
         };
         kind << 32 | u64::from(number)
+    }
+
+    fn of_word(word: u64) -> Self {
+        let number = word as u32;
+        match word >> 32 {
+            0 => Self::Ready(number),
+            1 => Self::Visible(number),
+            2 => Self::Come(number),
+            3 => Self::Wake(number),
+            4 => Self::Sent(number),
+            _ => Self::Ended(number),
+        }
     }
 }
 
@@ -94,18 +115,21 @@ impl Engine {
     /// The first packet of a queue asks for its output.
     pub(super) fn head_asks(&mut self, queue: u32) {
         let packet = &self.packets[self.queues[queue as usize].first as usize];
-        let transfer = self.transfer(packet.transfer);
-        let (input, out) = (transfer.route[packet.hop as usize - 1], transfer.route[packet.hop as usize]);
-        let slot = self.slot_of_input(input, transfer.channel);
-        self.ask(out, slot);
+        let input = self.routes[packet.place as usize - 1];
+        let slot = self.slot_of_input(packet.out, input, u32::from(packet.channel));
+        self.ask(packet.out, slot);
     }
 
-    /// A packet of a transfer with a window is at its destination.
+    /// A packet of a transfer with a window is at its destination, or a request at its source, or is answered.
     fn come(&mut self, now: u64, id: u32) {
+        if id >= REQUESTS {
+            return self.request_came(now, id & !REQUESTS);
+        }
+        let id = if self.transfer(id).read.is_some() { id | REQUESTS } else { id };
         let transfer = self.transfer_mut(id);
         transfer.come += 1;
         if let Some(since) = transfer.shut.take() {
-            let node = self.network.links[self.transfer(id).route[0] as usize].from;
+            let node = self.wires[self.transfer(id).first as usize].from;
             self.hold(since, now, id, HeldCause::Window);
             self.source_ready(now, node, id);
         }

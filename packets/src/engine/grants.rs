@@ -1,27 +1,33 @@
 //! Who gets an output, and what a grant brings about.
 
 use super::events::Event;
-use super::{Engine, NONE, Packet, PacketError, Requester};
+use super::sums::LinkSums;
+use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS, Requester};
 use crate::arbiter::{GrantView, Granted, Head};
-use crate::network::Switching;
 
 /// An output that would serve a requester.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     out: u32,
     slot: u32,
-    /// The requester's input link; [`NONE`] for an engine.
-    input: u32,
+    requester: Requester,
+    asked: Asked,
     /// Where among `heads` those are that the arbiter chose among.
     heads: (u32, u32),
 }
 
 /// The packet of a requester, as far as a grant needs it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) transfer: u32,
     /// Bytes of payload to send.
     piece: u32,
+    /// How many units of its transfer that is: bytes, or one request.
+    units: u32,
+    channel: u16,
+    header: u16,
+    /// Where in the list of routes its link is.
+    place: u32,
     ready: u64,
     visible: u64,
 }
@@ -29,8 +35,15 @@ pub(super) struct Asked {
 impl Engine {
     /// A requester has a packet for an output.
     pub(super) fn ask(&mut self, out: u32, slot: u32) {
-        self.ports[out as usize].asking[slot as usize / 64] |= 1 << (slot % 64);
+        let word = self.wires[out as usize].masks.0 + slot / 64;
+        self.asking[word as usize] |= 1 << (slot % 64);
         self.mark(out);
+    }
+
+    /// The words of an output's mask of requesters.
+    pub(super) fn mask(&self, out: u32) -> std::ops::Range<usize> {
+        let (first, end) = self.wires[out as usize].masks;
+        first as usize..end as usize
     }
 
     pub(super) fn mark(&mut self, out: u32) {
@@ -68,7 +81,8 @@ impl Engine {
 
     /// Lets a free output choose among those that ask, have credit, and are not sending.
     fn offer(&mut self, now: u64, out: u32) -> Result<(), PacketError> {
-        if self.ports[out as usize].asking.iter().all(|&word| word == 0) {
+        let mask = self.mask(out);
+        if self.asking[mask.clone()].iter().all(|&word| word == 0) {
             return Ok(());
         }
         if self.ports[out as usize].free_at > now {
@@ -76,77 +90,106 @@ impl Engine {
             return Ok(());
         }
         let first = self.heads.len();
+        self.candidates.clear();
+        self.ports[out as usize].is_starved = false;
         let mut later = u64::MAX;
-        for word in 0..self.ports[out as usize].asking.len() {
-            let mut bits = self.ports[out as usize].asking[word];
+        for (at, word) in mask.enumerate() {
+            let mut bits = self.asking[word];
             while bits != 0 {
-                let slot = word as u32 * 64 + bits.trailing_zeros();
+                let slot = at as u32 * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
                 later = later.min(self.consider(now, out, slot));
             }
         }
-        let heads = &self.heads[first..];
-        let slot = match heads {
+        let slot = match self.heads[first..] {
             [] => {
+                self.idle(now, out);
                 if later != u64::MAX {
                     self.wake(out, later);
                 }
                 return Ok(());
             }
             [one] => one.slot,
-            _ => {
-                let arbiter = &self.arbiters[self.arbiter_of[out as usize] as usize];
-                let slot = arbiter.choose(&GrantView { out, now, heads });
-                if !heads.iter().any(|head| head.slot == slot) {
-                    return Err(PacketError::Slot { link: out, slot });
-                }
-                slot
-            }
+            _ => self.choose(now, out, first)?,
         };
-        let input = self.input_of(out, slot);
-        self.offers.push(Offer { out, slot, input, heads: (first as u32, self.heads.len() as u32) });
+        let at = self.heads[first..].iter().position(|head| head.slot == slot).unwrap_or(0);
+        let (requester, asked) = self.candidates[at];
+        self.offers.push(Offer { out, slot, requester, asked, heads: (first as u32, self.heads.len() as u32) });
         Ok(())
+    }
+
+    /// Nobody who asks for a free output can be served at `now`.
+    fn idle(&mut self, now: u64, out: u32) {
+        let port = &mut self.ports[out as usize];
+        if !port.is_starved {
+            self.end_starved(now, out);
+        } else if port.starved_since == u64::MAX {
+            port.starved_since = now;
+        }
+    }
+
+    /// An output is not, or no more, idle for want of credit.
+    fn end_starved(&mut self, now: u64, out: u32) {
+        let since = std::mem::replace(&mut self.ports[out as usize].starved_since, u64::MAX);
+        self.sums[out as usize].counts.starved += now.saturating_sub(since);
+    }
+
+    /// Asks an output's arbiter for one of the heads from `first` on.
+    fn choose(&mut self, now: u64, out: u32, first: usize) -> Result<u32, PacketError> {
+        for head in &mut self.heads[first..] {
+            let transfer = if head.transfer < REQUESTS { &self.transfers } else { &self.requests };
+            let transfer = transfer[(head.transfer & !REQUESTS) as usize].as_ref();
+            (head.priority, head.weight) = transfer.map_or((0, 1.0), |of| (of.priority, of.weight));
+        }
+        let heads = &self.heads[first..];
+        let slot = self.arbiters[self.arbiter_of[out as usize] as usize].choose(&GrantView { out, now, heads });
+        if heads.iter().any(|head| head.slot == slot) { Ok(slot) } else { Err(PacketError::Slot { link: out, slot }) }
     }
 
     /// Adds a requester to the heads if it can be served at `now`; else returns when it may be.
     fn consider(&mut self, now: u64, out: u32, slot: u32) -> u64 {
-        let input = self.input_of(out, slot);
-        if input != NONE && self.input_busy[input as usize] > now {
+        let requester = self.requester(out, slot);
+        if let Requester::Queue { input, .. } = requester
+            && self.input_busy[input as usize] > now
+        {
             return self.input_busy[input as usize];
         }
-        let asked = self.asked(out, slot);
-        let transfer = self.transfer(asked.transfer);
-        let (channel, priority, weight) = (transfer.channel, transfer.priority, transfer.weight);
-        let bytes = asked.piece + self.network.links[out as usize].header;
+        let asked = self.asked(out, requester);
+        let Asked { transfer, piece: payload, ready, visible, .. } = asked;
+        let channel = u32::from(asked.channel);
+        let header = self.wires[out as usize].header_of(asked.header);
+        let bytes = payload + header;
         let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
-        if !credit.allows(now, u64::from(bytes)) {
+        let room = credit.room(payload, Some(header));
+        if !credit.allows(now, room) {
             self.ports[out as usize].is_starved = true;
-            return credit.allows_at(u64::from(bytes)).unwrap_or(u64::MAX);
+            return credit.allows_at(room).unwrap_or(u64::MAX);
         }
-        let Asked { transfer, piece: payload, ready, visible } = asked;
-        self.heads.push(Head { slot, channel, bytes, payload, ready, visible, transfer, priority, weight });
+        self.candidates.push((requester, asked));
+        // What is said of its transfer is looked up where there is a choice.
+        let (priority, weight) = (0, 1.0);
+        let (_, place) = self.wires[out as usize].channel_and_place(slot);
+        self.heads.push(Head { slot, place, channel, bytes, payload, ready, visible, transfer, priority, weight });
         u64::MAX
     }
 
-    /// The link over which a requester's packets come; [`NONE`] for an engine.
-    fn input_of(&self, out: u32, slot: u32) -> u32 {
-        let node = self.network.links[out as usize].from;
-        let place = slot % self.network.stride(node);
-        self.network.inputs[node as usize].get(place as usize).copied().unwrap_or(NONE)
-    }
-
-    pub(super) fn asked(&self, out: u32, slot: u32) -> Asked {
-        match self.requester(out, slot) {
-            Requester::Queue(queue) => {
+    pub(super) fn asked(&self, out: u32, requester: Requester) -> Asked {
+        match requester {
+            Requester::Queue { queue, input } => {
                 let packet = &self.packets[self.queues[queue as usize].first as usize];
-                let piece = packet.payload.min(self.network.piece(self.input_of(out, slot), out));
-                Asked { transfer: packet.transfer, piece, ready: packet.ready, visible: packet.visible }
+                let piece = packet.payload.min(self.wires[out as usize].piece(&self.wires[input as usize]));
+                let Packet { transfer, channel, header, place, ready, visible, .. } = *packet;
+                let units = if transfer < REQUESTS { piece } else { 1 };
+                Asked { transfer, piece, units, channel, header, place, ready, visible }
             }
             Requester::Engine { node, engine } => {
                 let transfer = self.sources[node as usize].engines[engine as usize];
                 let of = self.transfer(transfer);
-                let piece = u64::from(self.network.links[out as usize].payload).min(of.left) as u32;
-                Asked { transfer, piece, ready: of.ready, visible: of.ready }
+                let (channel, header, place, ready) = (of.channel, of.header, of.route.0, of.ready);
+                let whole = u64::from(self.wires[out as usize].payload).min(of.left);
+                let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.left).min(whole)) as u32;
+                let (piece, units) = if transfer < REQUESTS { (units, units) } else { (0, 1) };
+                Asked { transfer, piece, units, channel, header, place, ready, visible: ready }
             }
         }
     }
@@ -160,60 +203,72 @@ impl Engine {
                 continue;
             }
             let (first, end) = offer.heads;
+            if let Requester::Queue { input, .. } = offer.requester {
+                self.accepted[input as usize] = offer.out;
+            }
             let heads = if end - first > 1 { first..end } else { 0..0 };
             let bytes = self.commit(now, offer);
             let arbiter = &mut self.arbiters[self.arbiter_of[offer.out as usize] as usize];
             let heads = &self.heads[heads.start as usize..heads.end as usize];
-            arbiter.commit(&Granted { out: offer.out, slot: offer.slot, bytes, heads });
+            let (_, place) = self.wires[offer.out as usize].channel_and_place(offer.slot);
+            arbiter.commit(&Granted { out: offer.out, slot: offer.slot, place, bytes, heads });
         }
         self.offers = offers;
     }
 
     /// Whether another offer to the same input comes first.
     fn declines(&self, offers: &[Offer], at: usize) -> bool {
-        let Offer { out, input, .. } = offers[at];
-        if input == NONE || !self.is_serial(input) {
+        let input_of = |offer: &Offer| match offer.requester {
+            Requester::Queue { input, .. } => input,
+            Requester::Engine { .. } => NONE,
+        };
+        let (out, input) = (offers[at].out, input_of(&offers[at]));
+        if input == NONE || offers.len() == 1 || !self.wires[input as usize].is_serial {
             return false;
         }
         let last = self.accepted[input as usize];
         // Outputs after the last one first, then from the lowest on.
         let order = |out: u32| (last != NONE && out <= last, out);
-        offers.iter().any(|other| other.input == input && order(other.out) < order(out))
+        offers.iter().any(|other| input_of(other) == input && order(other.out) < order(out))
     }
 
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
     fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
-        let Offer { out, slot, input, .. } = *offer;
-        let asked = self.asked(out, slot);
-        let link = self.network.links[out as usize];
-        let bytes = asked.piece + link.header;
-        let sent = now.saturating_add(link.rate.time(u64::from(bytes)));
+        let Offer { out, slot, requester, asked, .. } = *offer;
+        let wire = &mut self.wires[out as usize];
+        let bytes = asked.piece + wire.header_of(asked.header);
+        let sent = now.saturating_add(wire.time(bytes));
+        let word = wire.masks.0 + slot / 64;
+        self.asking[word as usize] &= !(1 << (slot % 64));
         self.note(now, sent, out, &asked, bytes);
-        self.ports[out as usize].asking[slot as usize / 64] &= !(1 << (slot % 64));
         let port = &mut self.ports[out as usize];
         port.before = if port.free_at == now { port.sending } else { NONE };
         port.free_at = sent;
-        let requester = self.requester(out, slot);
-        let hop = match requester {
-            Requester::Queue(queue) => self.leave_queue(now, sent, queue, input, asked.piece, out),
-            Requester::Engine { .. } => 0,
-        };
+        self.end_starved(now, out);
+        if let Requester::Queue { queue, input } = requester {
+            self.leave_queue(now, sent, queue, input, asked.piece);
+        }
         self.ports[out as usize].sending = asked.transfer;
-        self.send_on(now, sent, out, &asked, hop);
+        self.send_on(now, sent, out, &asked);
         if let Requester::Engine { node, engine } = requester {
             self.end_wait(now, asked.transfer);
-            self.granted[out as usize].add(now);
+            self.sums[out as usize].granted.add(now);
             let transfer = self.transfer_mut(asked.transfer);
-            transfer.left -= u64::from(asked.piece);
+            transfer.left -= u64::from(asked.units);
             transfer.granted += 1;
             transfer.is_asking = false;
+            if let Some(read) = &mut transfer.read {
+                read.pending -= u64::from(asked.units);
+            }
             if transfer.left == 0 {
                 self.periods.forget();
-                self.notices.push(sent, Event::Sent(asked.transfer));
+                if asked.transfer < REQUESTS {
+                    self.notices.push(sent, Event::Sent(asked.transfer));
+                }
             }
             self.source_granted(now, node, engine, asked.transfer);
         }
-        if self.ports[out as usize].asking.iter().any(|&word| word != 0) {
+        if self.asking[self.mask(out)].iter().any(|&word| word != 0) {
             self.wake(out, sent);
         }
         bytes
@@ -222,11 +277,10 @@ impl Engine {
     /// Counts a grant, and takes its credit.
     fn note(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, bytes: u32) {
         self.hops += 1;
-        self.digests[out as usize].add(now, out, asked.transfer);
-        let channel = self.transfer(asked.transfer).channel;
-        let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
-        credit.take(u64::from(bytes));
-        let counts = &mut self.counts[out as usize];
+        let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
+        credit.take(credit.room(asked.piece, Some(bytes - asked.piece)));
+        let LinkSums { counts, digest, .. } = &mut self.sums[out as usize];
+        digest.add(now, out, asked.transfer);
         counts.packets += 1;
         counts.payload += u64::from(asked.piece);
         counts.wire += u64::from(bytes);
@@ -234,22 +288,21 @@ impl Engine {
         counts.deepest = counts.deepest.max(credit.inside);
     }
 
-    /// A piece of the first packet of a queue is sent: its room is free once it has left. Returns the packet's hop.
-    fn leave_queue(&mut self, now: u64, sent: u64, queue: u32, input: u32, piece: u32, out: u32) -> u32 {
+    /// A piece of the first packet of a queue is sent: its room is free once it has left.
+    fn leave_queue(&mut self, now: u64, sent: u64, queue: u32, input: u32, piece: u32) {
         let at = self.queues[queue as usize].first;
         let packet = &mut self.packets[at as usize];
         packet.payload -= piece;
-        let Packet { payload: rest, next, hop, transfer, .. } = *packet;
-        let link = self.network.links[input as usize];
+        let Packet { payload: rest, next, out, channel, header, .. } = *packet;
+        let wire = &self.wires[input as usize];
         // A header leaves with the last piece.
-        let room = piece + if rest == 0 { link.header } else { 0 };
-        let channel = self.transfer(transfer).channel;
-        self.give(sent.saturating_add(link.credit_return), input, channel, room);
-        if self.is_serial(input) {
+        let header = (rest == 0).then_some(wire.header_of(header));
+        if wire.is_serial {
             self.input_busy[input as usize] = sent;
         }
+        self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
-            self.granted[out as usize].add(now);
+            self.sums[out as usize].granted.add(now);
             self.queues[queue as usize].first = next;
             self.free_packets.push(at);
             if next == NONE {
@@ -257,12 +310,12 @@ impl Engine {
             }
         }
         self.head_changed(now, queue, input);
-        hop
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
-    fn give(&mut self, time: u64, link: u32, channel: u32, bytes: u32) {
-        self.credits[(link * self.network.channels + channel) as usize].give(time, u64::from(bytes));
+    fn give(&mut self, time: u64, link: u32, channel: u16, payload: u32, header: Option<u32>) {
+        let credit = &mut self.credits[(link * self.network.channels + u32::from(channel)) as usize];
+        credit.give(time, credit.room(payload, header));
         if std::mem::take(&mut self.ports[link as usize].is_starved) {
             self.wake(link, time);
         }
@@ -283,24 +336,18 @@ impl Engine {
     }
 
     /// A packet, or a piece, is on its way over a link.
-    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, hop: u32) {
-        let link = self.network.links[out as usize];
-        let transfer = self.transfer(asked.transfer);
-        let channel = transfer.channel;
-        let Some(&next) = transfer.route.get(hop as usize + 1) else {
-            return self.deliver(sent.saturating_add(link.latency), out, asked);
-        };
-        let visible = self.visible_at(now, sent, out, next, asked.piece);
-        self.visible[next as usize].add(visible);
-        let packet = Packet {
-            visible,
-            ready: asked.ready,
-            transfer: asked.transfer,
-            payload: asked.piece,
-            next: NONE,
-            hop: hop + 1,
-        };
-        let queue = self.queue_of(out, channel, next);
+    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+        let Asked { transfer, piece: payload, channel, header, place, ready, .. } = *asked;
+        let next = self.routes[place as usize + 1];
+        if next == NONE {
+            let latency = self.wires[out as usize].latency;
+            return self.deliver(sent.saturating_add(latency), out, asked);
+        }
+        let visible = self.visible_at(now, sent, out, next, payload, header);
+        self.sums[next as usize].visible.add(visible);
+        let packet =
+            Packet { visible, ready, transfer, payload, next: NONE, out: next, place: place + 1, channel, header };
+        let queue = self.queue_of(out, u32::from(channel), next);
         let at = self.new_packet(packet);
         let last = std::mem::replace(&mut self.queues[queue as usize].last, at);
         if last == NONE {
@@ -313,40 +360,53 @@ impl Engine {
     }
 
     /// When a packet that is sent over `out` from `now` to `sent` can be sent on over `next`.
-    fn visible_at(&self, now: u64, sent: u64, out: u32, next: u32, payload: u32) -> u64 {
-        let (link, onwards) = (&self.network.links[out as usize], &self.network.links[next as usize]);
-        if link.switching == Switching::StoreAndForward {
-            return sent.saturating_add(link.latency);
+    fn visible_at(&mut self, now: u64, sent: u64, out: u32, next: u32, payload: u32, own: u16) -> u64 {
+        let wire = &mut self.wires[out as usize];
+        let header = if own == OF_LINK { wire.header_time } else { wire.time(u32::from(own)) };
+        let wire = &self.wires[out as usize];
+        let latency = wire.latency;
+        if wire.is_stored {
+            return sent.saturating_add(latency);
         }
         // Its tail must keep up: all its pieces together take no longer than what is still to come.
-        let piece = self.network.piece(out, next).min(payload);
-        let pieces = u64::from(payload.div_ceil(piece));
-        let whole = u64::from(payload) + pieces * u64::from(onwards.header);
-        let here = (sent - now).saturating_sub(onwards.rate.time(whole));
-        let header = link.rate.time(u64::from(link.header));
-        now.saturating_add(link.latency).saturating_add(here.max(header))
+        let largest = self.wires[next as usize].piece(wire);
+        let onwards = &mut self.wires[next as usize];
+        let pieces = if payload <= largest { 1 } else { payload.div_ceil(largest) };
+        let here = (sent - now).saturating_sub(onwards.time(payload + pieces * onwards.header_of(own)));
+        now.saturating_add(latency).saturating_add(here.max(header))
     }
 
     /// A packet, or a piece, is at its destination from `time` on.
     fn deliver(&mut self, time: u64, out: u32, asked: &Asked) {
-        let link = self.network.links[out as usize];
         let transfer = self.transfer_mut(asked.transfer);
         let before = transfer.missing;
-        transfer.missing -= u64::from(asked.piece);
+        transfer.missing -= u64::from(asked.units);
         let is_last = transfer.missing == 0;
         // A packet that was split has come with its last piece.
         let payload = u64::from(transfer.payload);
         let is_whole = before.div_ceil(payload) != transfer.missing.div_ceil(payload);
-        let has_window = transfer.window != u64::MAX && is_whole;
-        let channel = transfer.channel;
+        let counts = match &transfer.read {
+            Some(read) => read.is_answered(before, transfer.missing),
+            None => transfer.window != u64::MAX && is_whole,
+        };
         self.periods.delivered(asked.transfer);
-        if is_last {
+        if asked.transfer >= REQUESTS {
+            let answered = time.saturating_add(self.service(asked.transfer));
+            self.events.push(answered, Event::Come(asked.transfer));
+        } else if is_last {
             self.periods.forget();
             self.notices.push(time, Event::Ended(asked.transfer));
-        } else if has_window {
+        } else if counts {
             self.events.push(time, Event::Come(asked.transfer));
         }
-        self.give(time.saturating_add(link.credit_return), out, channel, asked.piece + link.header);
+        let wire = &self.wires[out as usize];
+        self.give(
+            time.saturating_add(wire.credit_return),
+            out,
+            asked.channel,
+            asked.piece,
+            Some(wire.header_of(asked.header)),
+        );
     }
 
     /// Lets an output look again at `time`.

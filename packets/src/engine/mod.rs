@@ -8,6 +8,7 @@ mod credit;
 mod deadlock;
 mod events;
 mod grants;
+mod reads;
 mod requesters;
 mod results;
 mod skip;
@@ -15,22 +16,25 @@ mod sources;
 mod stalls;
 mod sums;
 mod types;
-
-use std::collections::VecDeque;
+mod wires;
 
 use crate::arbiter::{Head, PortArbiter};
 use crate::network::Network;
 use credit::Credit;
 use events::{Event, Events};
-use requesters::queues_per_channel;
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
-use sums::{Digest, TimeSum};
-pub use types::{LinkCounts, Notice, PacketError, TransferSpec};
+use sums::LinkSums;
+pub use types::{LinkCounts, Notice, PacketError, ReadSpec, TransferSpec};
+use wires::Wire;
 
 /// No packet, queue or transfer.
 const NONE: u32 = u32::MAX;
+/// The header is the one that the link has.
+const OF_LINK: u16 = u16::MAX;
+/// The requests of a read have its number with this bit.
+const REQUESTS: u32 = 1 << 31;
 
 /// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +48,12 @@ struct Packet {
     payload: u32,
     /// The packet behind it.
     next: u32,
-    /// Place in the route of the link that it waits for.
-    hop: u32,
+    /// The link that it waits for, and where in the list of routes that is.
+    out: u32,
+    place: u32,
+    channel: u16,
+    /// Bytes of header, or [`OF_LINK`].
+    header: u16,
 }
 
 /// Packets of one input and channel, and under `voq` of one output.
@@ -58,14 +66,18 @@ struct Queue {
 /// A transfer under way.
 #[derive(Clone, Debug)]
 struct Transfer {
-    route: Box<[u32]>,
+    /// Where its route is in the list of routes, the place after its last link included, and the first link.
+    route: (u32, u32),
+    first: u32,
     /// Bytes of payload that have no packet yet.
     left: u64,
     /// Bytes of payload that have not come.
     missing: u64,
     /// Of a full packet at its source, bytes.
     payload: u32,
-    channel: u32,
+    channel: u16,
+    /// Bytes of header of its packets, or [`OF_LINK`].
+    header: u16,
     engine: u32,
     priority: i64,
     weight: f64,
@@ -81,12 +93,14 @@ struct Transfer {
     ready: u64,
     is_asking: bool,
     held: stalls::Log,
+    /// What has been asked for, if it is a read.
+    read: Option<Box<reads::Asked>>,
 }
 
 /// What asks for an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Requester {
-    Queue(u32),
+    Queue { queue: u32, input: u32 },
     Engine { node: u32, engine: u32 },
 }
 
@@ -99,10 +113,10 @@ struct Port {
     sending: u32,
     /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
     before: u32,
-    /// A bit for each requester.
-    asking: Box<[u64]>,
     /// Someone asks who had no credit when it was looked at.
     is_starved: bool,
+    /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
+    starved_since: u64,
     is_marked: bool,
     /// Transfers whose packets wait here at their source for a reason that is not known yet.
     unexplained: Vec<u32>,
@@ -111,6 +125,13 @@ struct Port {
 /// Transfers under way over a network, packet by packet.
 pub struct Engine {
     network: Network,
+    wires: Vec<Wire>,
+    /// Links that enter nodes, those of a node beside one another.
+    inputs: Vec<u32>,
+    /// Routes of transfers one after the other, each with [`NONE`] behind it.
+    routes: Vec<u32>,
+    /// Per link: a bit for each requester that asks.
+    asking: Vec<u64>,
     /// Per link: which of `arbiters` serves it.
     arbiter_of: Box<[u32]>,
     arbiters: Vec<Box<dyn PortArbiter>>,
@@ -120,8 +141,6 @@ pub struct Engine {
     /// Per link and channel.
     credits: Vec<Credit>,
     queues: Vec<Queue>,
-    /// Per link: its first queue.
-    first_queue: Box<[u32]>,
     /// Per link: until when its far end sends; only where inputs are serial.
     input_busy: Vec<u64>,
     /// Per link: the output that its far end accepted last.
@@ -130,6 +149,10 @@ pub struct Engine {
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
     transfers: Vec<Option<Transfer>>,
+    /// Of transfers that are reads: their requests.
+    requests: Vec<Option<Transfer>>,
+    /// When something happened last.
+    now: u64,
     active: usize,
     events: Events,
     notices: Events,
@@ -138,15 +161,13 @@ pub struct Engine {
     /// Outputs that were looked at in this instant.
     seen: Vec<u32>,
     heads: Vec<Head>,
+    /// Those of the output that is looked at.
+    candidates: Vec<(Requester, grants::Asked)>,
     offers: Vec<grants::Offer>,
-    counts: Vec<LinkCounts>,
-    /// Per link: when packets could be sent over it, and when they were.
-    visible: Vec<TimeSum>,
-    granted: Vec<TimeSum>,
+    /// Per link: what has crossed it.
+    sums: Vec<LinkSums>,
     hops: u64,
     most_hops: u64,
-    /// Per link, of its grants.
-    digests: Vec<Digest>,
     periods: skip::Periods,
 }
 
@@ -160,55 +181,53 @@ impl Engine {
         let links = network.links.len();
         assert_eq!(arbiter_of.len(), links, "an arbiter for each link");
         let channels = network.channels as usize;
-        let port = |link: usize| {
-            let requesters = network.stride(network.links[link].from) * network.channels;
-            Port {
-                free_at: 0,
-                wake_at: u64::MAX,
-                sending: NONE,
-                before: NONE,
-                asking: vec![0; (requesters as usize).div_ceil(64)].into(),
-                is_starved: false,
-                is_marked: false,
-                unexplained: Vec::new(),
-            }
+        let (wires, inputs) = wires::wires(&network);
+        let port = |_| Port {
+            free_at: 0,
+            wake_at: u64::MAX,
+            sending: NONE,
+            before: NONE,
+            is_starved: false,
+            starved_since: u64::MAX,
+            is_marked: false,
+            unexplained: Vec::new(),
         };
         let ports = (0..links).map(port).collect();
-        let credit = |at: usize| Credit::new(network.links[at / channels].buffer);
+        let credit = |at: usize| Credit::new(network.links[at / channels].buffer, network.links[at / channels].headers);
         let credits = (0..links * channels).map(credit).collect();
-        let (mut first_queue, mut queues) = (Vec::new(), 0);
-        for link in &network.links {
-            first_queue.push(queues);
-            queues += network.channels * queues_per_channel(&network, link);
-        }
+        let queues = wires.last().map_or(0, |last| last.first_queue + last.queues * network.channels);
+        let words = wires.last().map_or(0, |last| last.masks.1);
         let sources = network.nodes.iter().map(|node| Source::new(node.engines)).collect();
         Self {
+            wires,
+            inputs,
+            routes: Vec::new(),
+            asking: vec![0; words as usize],
             arbiter_of,
             reads_age: arbiters.iter().any(|arbiter| arbiter.reads_age()),
             arbiters,
             ports,
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
-            first_queue: first_queue.into(),
             input_busy: vec![0; links],
             accepted: vec![NONE; links],
             sources,
             packets: Vec::new(),
             free_packets: Vec::new(),
             transfers: Vec::new(),
+            requests: Vec::new(),
+            now: 0,
             active: 0,
             events: Events::default(),
             notices: Events::default(),
             marked: Vec::new(),
             seen: Vec::new(),
             heads: Vec::new(),
+            candidates: Vec::new(),
             offers: Vec::new(),
-            counts: vec![LinkCounts::default(); links],
-            visible: vec![TimeSum::default(); links],
-            granted: vec![TimeSum::default(); links],
+            sums: vec![LinkSums::default(); links],
             hops: 0,
             most_hops: u64::MAX,
-            digests: vec![Digest::default(); links],
             periods: skip::Periods::default(),
             network,
         }
@@ -239,20 +258,45 @@ impl Engine {
     /// # Errors
     /// [`PacketError::Engines`] where all engines of its source are busy.
     pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
-        let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
-        let node = self.network.links[first as usize].from;
-        let Some(engine) = self.sources[node as usize].begin(id) else {
-            return Err(PacketError::Engines { transfer: id });
-        };
+        let transfer = self.begin(now, id, spec)?;
+        let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
         if id as usize >= self.transfers.len() {
             self.transfers.resize_with(id as usize + 1, || None);
         }
-        self.transfers[id as usize] = Some(Transfer {
-            route: spec.route.into(),
+        self.transfers[id as usize] = Some(transfer);
+        self.active += 1;
+        self.periods.forget();
+        if spec.bytes == 0 {
+            self.sources[node as usize].end(engine, id);
+            let latency = spec.route.iter().map(|&link| self.network.links[link as usize].latency).sum::<u64>();
+            self.notices.push(now, Event::Sent(id));
+            self.notices.push(now.saturating_add(latency), Event::Ended(id));
+        } else if let Some(read) = &spec.read {
+            self.begin_read(now, id, spec, read)?;
+        } else {
+            self.source_ready(now, node, id);
+        }
+        Ok(())
+    }
+
+    /// A transfer, or the requests of one, at an engine of its source.
+    fn begin(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<Transfer, PacketError> {
+        let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
+        let node = self.wires[first as usize].from;
+        let Some(engine) = self.sources[node as usize].begin(id) else {
+            return Err(PacketError::Engines { transfer: id & !REQUESTS });
+        };
+        let start = self.routes.len() as u32;
+        self.routes.extend_from_slice(spec.route);
+        self.routes.push(NONE);
+        Ok(Transfer {
+            route: (start, self.routes.len() as u32),
+            first,
             left: spec.bytes,
             missing: spec.bytes,
-            payload: self.network.links[first as usize].payload,
-            channel: spec.channel,
+            payload: self.wires[first as usize].payload,
+            channel: spec.channel as u16,
+            header: OF_LINK,
             engine,
             priority: spec.priority,
             weight: spec.weight,
@@ -265,18 +309,14 @@ impl Engine {
             ready: now,
             is_asking: false,
             held: stalls::Log::default(),
-        });
-        self.active += 1;
-        self.periods.forget();
-        if spec.bytes == 0 {
-            self.sources[node as usize].end(engine, id);
-            let latency = spec.route.iter().map(|&link| self.network.links[link as usize].latency).sum::<u64>();
-            self.notices.push(now, Event::Sent(id));
-            self.notices.push(now.saturating_add(latency), Event::Ended(id));
-        } else {
-            self.source_ready(now, node, id);
-        }
-        Ok(())
+            read: None,
+        })
+    }
+
+    /// When something happened last, ps.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
     }
 
     /// Whether nothing will happen unless a transfer is admitted.
@@ -314,6 +354,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::advance`].
     pub fn step(&mut self, now: u64) -> Result<(), PacketError> {
+        self.now = now;
         while let Some(event) = self.events.pop_due(now) {
             self.happen(now, event);
         }
@@ -338,11 +379,19 @@ impl Engine {
     }
 
     fn transfer(&self, id: u32) -> &Transfer {
-        self.transfers[id as usize].as_ref().expect("a transfer under way")
+        let list = if id < REQUESTS { &self.transfers } else { &self.requests };
+        list[(id & !REQUESTS) as usize].as_ref().expect("a transfer under way")
     }
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
-        self.transfers[id as usize].as_mut().expect("a transfer under way")
+        let list = if id < REQUESTS { &mut self.transfers } else { &mut self.requests };
+        list[(id & !REQUESTS) as usize].as_mut().expect("a transfer under way")
+    }
+
+    /// The links of a transfer's route.
+    fn route(&self, id: u32) -> &[u32] {
+        let (start, end) = self.transfer(id).route;
+        &self.routes[start as usize..end as usize - 1]
     }
 
     fn new_packet(&mut self, packet: Packet) -> u32 {
@@ -354,6 +403,3 @@ impl Engine {
         self.packets.len() as u32 - 1
     }
 }
-
-/// Room that will be free: (when, bytes).
-type Returns = VecDeque<(u64, u64)>;

@@ -1,40 +1,36 @@
 //! Who may ask for an output: the queues of inputs, and the engines of a source.
 
 use super::{Engine, Requester};
-use crate::network::{Inputs, LinkSettings, Network, Queues};
+use crate::network::{LinkSettings, Network, Queues};
 
 impl Engine {
     /// The queue of a packet that came over `input` and waits for `out`.
     pub(super) fn queue_of(&self, input: u32, channel: u32, out: u32) -> u32 {
-        let per_channel = queues_per_channel(&self.network, &self.network.links[input as usize]);
-        let place = if per_channel == 1 { 0 } else { self.network.output_place[out as usize] };
-        self.first_queue[input as usize] + channel * per_channel + place
+        let input = &self.wires[input as usize];
+        let place = if input.queues == 1 { 0 } else { self.wires[out as usize].output_place };
+        input.first_queue + channel * input.queues + place
     }
 
-    /// The number of a queue's input, or of an engine, among the requesters of an output.
-    pub(super) fn slot_of_input(&self, input: u32, channel: u32) -> u32 {
-        let node = self.network.links[input as usize].to;
-        channel * self.network.stride(node) + self.network.input_place[input as usize]
+    /// The number of an input's queue among the requesters of an output.
+    pub(super) fn slot_of_input(&self, out: u32, input: u32, channel: u32) -> u32 {
+        channel * self.wires[out as usize].stride + self.wires[input as usize].input_place
     }
 
-    pub(super) fn slot_of_engine(&self, node: u32, engine: u32, channel: u32) -> u32 {
-        channel * self.network.stride(node) + self.network.inputs[node as usize].len() as u32 + engine
+    /// The number of an engine among them.
+    pub(super) fn slot_of_engine(&self, out: u32, engine: u32, channel: u32) -> u32 {
+        let wire = &self.wires[out as usize];
+        channel * wire.stride + wire.inputs + engine
     }
 
     /// Who has a slot at an output.
     pub(super) fn requester(&self, out: u32, slot: u32) -> Requester {
-        let node = self.network.links[out as usize].from;
-        let inputs = &self.network.inputs[node as usize];
-        let stride = self.network.stride(node);
-        let (channel, place) = (slot / stride, slot % stride);
-        match inputs.get(place as usize) {
-            Some(&input) => Requester::Queue(self.queue_of(input, channel, out)),
-            None => Requester::Engine { node, engine: place - inputs.len() as u32 },
+        let wire = &self.wires[out as usize];
+        let (channel, place) = wire.channel_and_place(slot);
+        if place >= wire.inputs {
+            return Requester::Engine { node: wire.from, engine: place - wire.inputs };
         }
-    }
-
-    pub(super) fn is_serial(&self, input: u32) -> bool {
-        self.network.links[input as usize].inputs == Inputs::Serial
+        let input = self.inputs[(wire.first_input + place) as usize];
+        Requester::Queue { queue: self.queue_of(input, channel, out), input }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run has done so far.
 
-use super::sums::TimeSum;
-use super::{Engine, Held, LinkCounts, NONE};
+use super::sums::LinkSums;
+use super::{Engine, Held, LinkCounts, NONE, Port};
 
 impl Engine {
     /// How the source of a transfer was held up until now, from the longest on.
@@ -19,12 +19,12 @@ impl Engine {
     /// What crossed each link until now.
     #[must_use]
     pub fn counts(&self) -> Vec<LinkCounts> {
-        let mut waiting = vec![0_u64; self.counts.len()];
+        let mut waiting = vec![0_u64; self.sums.len()];
         for queue in &self.queues {
             let mut at = queue.first;
             while at != NONE {
                 let packet = &self.packets[at as usize];
-                let out = self.transfer(packet.transfer).route[packet.hop as usize] as usize;
+                let out = packet.out as usize;
                 waiting[out] = waiting[out].wrapping_add(packet.visible);
                 at = packet.next;
             }
@@ -32,22 +32,29 @@ impl Engine {
         for id in self.sources.iter().flat_map(|source| &source.engines).filter(|&&id| id != NONE) {
             let transfer = self.transfer(*id);
             if transfer.is_asking {
-                let out = transfer.route[0] as usize;
+                let out = transfer.first as usize;
                 waiting[out] = waiting[out].wrapping_add(transfer.ready);
             }
         }
-        let links = self.counts.iter().zip(&self.visible).zip(&self.granted).zip(waiting);
-        let waited = |((counts, visible), granted): ((&LinkCounts, &TimeSum), &TimeSum), waiting: u64| LinkCounts {
-            waited: granted.sum.wrapping_sub(visible.sum).wrapping_add(waiting),
-            ..*counts
+        let waited = |((sums, port), waiting): ((&LinkSums, &Port), u64)| LinkCounts {
+            waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
+            starved: sums.counts.starved + self.now.saturating_sub(port.starved_since),
+            ..sums.counts
         };
-        links.map(|(sums, waiting)| waited(sums, waiting)).collect()
+        self.sums.iter().zip(&self.ports).zip(waiting).map(waited).collect()
     }
 
     /// Packets times links until now, those that were skipped included.
     #[must_use]
     pub fn hops(&self) -> u64 {
         self.hops + self.periods.skipped
+    }
+
+    /// Most packets in buffers of switches or on their way there at one time.
+    #[must_use]
+    pub fn most_packets(&self) -> usize {
+        // One place for each: those that are free again are used first.
+        self.packets.len()
     }
 
     /// Those that were skipped.
@@ -59,7 +66,7 @@ impl Engine {
     /// A digest of all grants: time, link, transfer.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        self.digests.iter().fold(0, |sum: u64, digest| sum.wrapping_add(digest.value()))
+        self.sums.iter().fold(0, |sum: u64, sums| sum.wrapping_add(sums.digest.value()))
     }
 
     /// Whether every buffer is empty and every credit at home, at a time when all notices were taken.

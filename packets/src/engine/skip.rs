@@ -8,8 +8,8 @@
 
 use super::events::Event;
 use super::stalls::Log;
-use super::sums::{Digest, TimeSum};
-use super::{Engine, LinkCounts, NONE};
+use super::sums::LinkSums;
+use super::{Engine, NONE, REQUESTS};
 
 /// Steps without a begin or an end of a transfer before sets are looked for: short runs do not pay for them (*assumed*).
 const PATIENCE: u64 = 256;
@@ -38,9 +38,8 @@ struct Saved {
     time: u64,
     hash: u64,
     state: Vec<u64>,
-    counts: Vec<LinkCounts>,
+    links: Vec<LinkSums>,
     transfers: Vec<(Counted, Log)>,
-    links: Vec<(Digest, TimeSum, TimeSum)>,
 }
 
 /// What a transfer counts.
@@ -111,15 +110,20 @@ impl Engine {
 
     fn find_components(&mut self) {
         let active = (0..).zip(&self.transfers).filter(|(_, t)| t.as_ref().is_some_and(|t| t.missing > 0));
-        let active: Vec<u32> = active.map(|(id, _)| id).collect();
+        let with_requests = |(id, t): (u32, &Option<super::Transfer>)| {
+            let is_read = t.as_ref().is_some_and(|t| t.read.is_some());
+            std::iter::once(id).chain(is_read.then_some(id | REQUESTS))
+        };
+        let active: Vec<u32> = active.flat_map(with_requests).collect();
         let mut set_of = vec![NONE; self.ports.len()];
         let mut sets: Vec<Vec<u32>> = Vec::new();
         for &id in &active {
             let set = sets.len() as u32;
             sets.push(vec![id]);
-            for at in 0..self.transfer(id).route.len() {
-                let link = self.transfer(id).route[at] as usize;
-                let other = std::mem::replace(&mut set_of[link], set);
+            // A read and its requests depend on each other, whatever links they share.
+            let answers = if id < REQUESTS { &[][..] } else { self.route(id & !REQUESTS) };
+            for &link in self.route(id).iter().chain(answers) {
+                let other = std::mem::replace(&mut set_of[link as usize], set);
                 if other != NONE && other != set {
                     let joined = std::mem::take(&mut sets[other as usize]);
                     sets[set as usize].extend(joined);
@@ -129,7 +133,7 @@ impl Engine {
         }
         for mut transfers in sets.into_iter().filter(|set| !set.is_empty()) {
             transfers.sort_unstable();
-            let mut links: Vec<u32> = transfers.iter().flat_map(|&id| self.transfer(id).route.to_vec()).collect();
+            let mut links: Vec<u32> = transfers.iter().flat_map(|&id| self.route(id).to_vec()).collect();
             links.sort_unstable();
             links.dedup();
             self.periods.chosen.push((transfers[0], self.periods.components.len() as u32));
@@ -177,18 +181,13 @@ impl Engine {
     }
 
     fn saved(&self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {
-        let counts = component.links.iter().map(|&link| self.counts[link as usize]).collect();
         let counted = |&id: &u32| {
             let t = self.transfer(id);
             (Counted { left: t.left, missing: t.missing, granted: t.granted, come: t.come }, t.held.clone())
         };
         let transfers = component.transfers.iter().map(counted).collect();
-        let sums = |&link: &u32| {
-            let link = link as usize;
-            (self.digests[link], self.visible[link], self.granted[link])
-        };
-        let links = component.links.iter().map(sums).collect();
-        Saved { time, hash, state, counts, transfers, links }
+        let links = component.links.iter().map(|&link| self.sums[link as usize]).collect();
+        Saved { time, hash, state, links, transfers }
     }
 
     /// A few words of the state, fast.
@@ -196,7 +195,7 @@ impl Engine {
         let mut hash = 0_u64;
         for &link in &component.links {
             let port = &self.ports[link as usize];
-            let words = [port.free_at.saturating_sub(now), port.asking[0], self.credits_of(link)];
+            let words = [port.free_at.saturating_sub(now), self.asking[self.mask(link).start], self.credits_of(link)];
             for word in words {
                 hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
             }
@@ -218,9 +217,10 @@ impl Engine {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
             state.extend([port.free_at.saturating_sub(now), wake_at]);
+            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now - port.starved_since });
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
-            state.extend(port.asking.iter());
+            state.extend(&self.asking[self.mask(link)]);
             for channel in 0..channels {
                 self.credits[(link * channels + channel) as usize].state(now, &mut state);
             }
@@ -237,8 +237,11 @@ impl Engine {
                 state.extend([transfer.granted - transfer.come, beyond]);
                 state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
             }
+            if let Some(read) = &transfer.read {
+                read.state(now, transfer.left, transfer.missing, &mut state);
+            }
             transfer.held.state(now, &mut state);
-            let node = self.network.links[transfer.route[0] as usize].from;
+            let node = self.wires[transfer.first as usize].from;
             if !self.sources[node as usize].state(&mut state) {
                 return None;
             }
@@ -253,7 +256,7 @@ impl Engine {
             let mut at = self.queues[queue as usize].first;
             while at != NONE {
                 let packet = &self.packets[at as usize];
-                state.extend([u64::from(packet.transfer) << 32 | u64::from(packet.payload), u64::from(packet.hop)]);
+                state.extend([u64::from(packet.transfer) << 32 | u64::from(packet.payload), u64::from(packet.place)]);
                 state.push(packet.visible.saturating_sub(now));
                 if self.reads_age {
                     state.extend([packet.visible.wrapping_sub(now), packet.ready.wrapping_sub(now)]);
@@ -265,14 +268,13 @@ impl Engine {
     }
 
     fn queues_of(&self, link: u32) -> (u32, u32) {
-        let first = self.first_queue[link as usize];
-        let end = self.first_queue.get(link as usize + 1).copied().unwrap_or(self.queues.len() as u32);
-        (first, end)
+        let wire = &self.wires[link as usize];
+        (wire.first_queue, wire.first_queue + wire.queues * self.network.channels)
     }
 
     fn state_of_events(&self, now: u64, component: &Component, state: &mut Vec<u64>) {
         let own = self.events.iter().filter(|event| self.is_of(component, event.1));
-        let mut own: Vec<(u64, u64)> = own.map(|&(time, event)| (time.wrapping_sub(now), event.word())).collect();
+        let mut own: Vec<(u64, u64)> = own.map(|(time, event)| (time.wrapping_sub(now), event.word())).collect();
         own.sort_unstable();
         state.extend(own.iter().flat_map(|&(time, word)| [time, word]));
     }
@@ -284,7 +286,7 @@ impl Engine {
                 component.transfers.binary_search(&id).is_ok()
             }
             Event::Visible(queue) => {
-                let link = self.first_queue.partition_point(|&first| first <= queue) as u32 - 1;
+                let link = self.wires.partition_point(|wire| wire.first_queue <= queue) as u32 - 1;
                 component.links.binary_search(&link).is_ok()
             }
             Event::Wake(link) => component.links.binary_search(&link).is_ok(),
@@ -299,9 +301,10 @@ impl Engine {
             if component.transfers.binary_search(&id).is_ok() {
                 continue;
             }
-            let link = &self.network.links[transfer.route[0] as usize];
+            let link = &self.network.links[transfer.first as usize];
             let packets = transfer.left.div_ceil(u64::from(link.payload)).saturating_sub(1);
-            let least = packets.saturating_mul(link.rate.time(u64::from(link.payload + link.header)));
+            let header = link.header.min(u32::from(transfer.header));
+            let least = packets.saturating_mul(link.rate.time(u64::from(link.payload + header)));
             // A set that was moved on is ahead of now.
             bound = bound.min(transfer.ready.max(now).saturating_add(least));
         }
@@ -325,10 +328,11 @@ impl Engine {
             return false;
         }
         self.add_periods(n, component, saved);
-        for (&link, &(digest, visible, granted)) in component.links.iter().zip(&saved.links) {
-            self.digests[link as usize].repeat(digest, n, period);
-            self.visible[link as usize].repeat(visible, n, period);
-            self.granted[link as usize].repeat(granted, n, period);
+        for (&link, before) in component.links.iter().zip(&saved.links) {
+            let sums = &mut self.sums[link as usize];
+            sums.digest.repeat(before.digest, n, period);
+            sums.visible.repeat(before.visible, n, period);
+            sums.granted.repeat(before.granted, n, period);
         }
         self.shift(now, n * period, component);
         true
@@ -336,14 +340,15 @@ impl Engine {
 
     /// Adds `n` times what has been counted since a state was saved.
     fn add_periods(&mut self, n: u64, component: &Component, saved: &Saved) {
-        for (&link, before) in component.links.iter().zip(&saved.counts) {
-            let counts = &mut self.counts[link as usize];
+        for (&link, LinkSums { counts: before, .. }) in component.links.iter().zip(&saved.links) {
+            let counts = &mut self.sums[link as usize].counts;
             let packets = n * (counts.packets - before.packets);
             counts.packets += packets;
             self.periods.skipped += packets;
             counts.payload += n * (counts.payload - before.payload);
             counts.wire += n * (counts.wire - before.wire);
             counts.busy += n * (counts.busy - before.busy);
+            counts.starved += n * (counts.starved - before.starved);
         }
         for (&id, (before, held)) in component.transfers.iter().zip(&saved.transfers) {
             let transfer = self.transfer_mut(id);
@@ -367,6 +372,9 @@ impl Engine {
             let port = &mut self.ports[link as usize];
             later(&mut port.free_at);
             later(&mut port.wake_at);
+            if port.starved_since != u64::MAX {
+                port.starved_since += span;
+            }
             later(&mut self.input_busy[link as usize]);
             (0..channels).for_each(|c| self.credits[(link * channels + c) as usize].shift(span));
             let (first, end) = self.queues_of(link);
@@ -385,6 +393,9 @@ impl Engine {
             transfer.ready += span;
             if let Some(since) = &mut transfer.shut {
                 *since += span;
+            }
+            if let Some(read) = &mut transfer.read {
+                read.shift(span);
             }
             transfer.held.shift(span);
         }

@@ -110,12 +110,17 @@ impl Engine {
             return self.fill(now, node);
         }
         let transfer = self.transfer(id);
+        if transfer.read.as_ref().is_some_and(|asked| asked.pending == 0) {
+            return self.nothing_asked(now, id);
+        }
         if transfer.granted - transfer.come >= transfer.window {
             self.transfer_mut(id).shut = Some(self.own_end(now, id));
             return;
         }
         // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
         let due = transfer.start.saturating_add(transfer.granted.saturating_mul(transfer.interval));
+        // Nor is one that has not been asked for.
+        let due = if transfer.read.is_some() { due.max(now) } else { due };
         let ready = if transfer.interval == 0 { now } else { due };
         self.transfer_mut(id).ready = ready;
         if ready > now {
@@ -141,12 +146,11 @@ impl Engine {
     /// A transfer's packet asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
         let transfer = self.transfer(id);
-        let (out, engine, channel) = (transfer.route[0], transfer.engine, transfer.channel);
-        let node = self.network.links[out as usize].from;
+        let (out, engine, channel) = (transfer.first, transfer.engine, u32::from(transfer.channel));
         let ready = transfer.ready;
-        self.visible[out as usize].add(ready);
+        self.sums[out as usize].visible.add(ready);
         self.transfer_mut(id).is_asking = true;
-        self.ask(out, self.slot_of_engine(node, engine, channel));
+        self.ask(out, self.slot_of_engine(out, engine, channel));
         self.begin_wait(now, id);
     }
 

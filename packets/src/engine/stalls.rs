@@ -1,6 +1,6 @@
 //! Why a source that has a packet ready does not send it: looked up when the wait begins.
 
-use super::{Engine, NONE};
+use super::{Engine, NONE, REQUESTS};
 
 /// Why a packet that is ready at its source does not start.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,11 +46,11 @@ struct Wait {
 }
 
 /// Why, at which link, and the responsible transfer or [`NONE`].
-type Reason = (HeldCause, u32, u32);
+pub(super) type Reason = (HeldCause, u32, u32);
 
 impl Log {
-    fn add(&mut self, (cause, link, by): Reason, time: u64) {
-        let by = (by != NONE).then_some(by);
+    pub(super) fn add(&mut self, (cause, link, by): Reason, time: u64) {
+        let by = (by != NONE).then_some(by & !REQUESTS);
         match self.sums.iter_mut().find(|held| (held.cause, held.link, held.by) == (cause, link, by)) {
             Some(held) => held.time += time,
             None => self.sums.push(Held { cause, link, by, time }),
@@ -93,7 +93,7 @@ impl Engine {
     /// The packet of a transfer waits at its source from now on, or from when the one before it has left.
     pub(super) fn begin_wait(&mut self, now: u64, id: u32) {
         let since = self.own_end(now, id);
-        let out = self.transfer(id).route[0];
+        let out = self.transfer(id).first;
         let port = &mut self.ports[out as usize];
         if !port.unexplained.contains(&id) {
             port.unexplained.push(id);
@@ -133,21 +133,21 @@ impl Engine {
 
     /// From when on a packet of a transfer is held up: when the one before it has left.
     pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
-        let port = &self.ports[self.transfer(id).route[0] as usize];
+        let port = &self.ports[self.transfer(id).first as usize];
         if port.sending == id { port.free_at.max(now) } else { now }
     }
 
     /// Time that a transfer's next packet is not ready, by its window or limit.
     pub(super) fn hold(&mut self, from: u64, to: u64, id: u32, cause: HeldCause) {
-        let out = self.transfer(id).route[0];
+        let out = self.transfer(id).first;
         if to > from {
             self.transfer_mut(id).held.add((cause, out, NONE), to - from);
         }
     }
 
     /// From a source that cannot send to what sends instead.
-    fn reason(&self, now: u64, id: u32) -> Reason {
-        let (mut out, channel) = (self.transfer(id).route[0], self.transfer(id).channel);
+    pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
+        let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
         let port = &self.ports[out as usize];
         if port.free_at > now {
             return (HeldCause::Arbitration, out, port.sending);
@@ -166,9 +166,9 @@ impl Engine {
                 return (HeldCause::Arbitration, next, other);
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
-            let link = &self.network.links[next as usize];
-            let packet = u64::from(link.payload) + u64::from(link.header);
-            if !self.credits[(next * self.network.channels + channel) as usize].is_full(now, packet) {
+            let wire = &self.wires[next as usize];
+            let credit = &self.credits[(next * self.network.channels + channel) as usize];
+            if !credit.is_full(now, credit.room(wire.payload, Some(wire.header))) {
                 break;
             }
         }
@@ -184,19 +184,19 @@ impl Engine {
 
     /// Another transfer that asks for an output, the first by requester.
     fn another_asking(&self, out: u32, id: u32) -> Option<u32> {
-        let words = (0..).zip(&self.ports[out as usize].asking);
+        let words = (0..).zip(&self.asking[self.mask(out)]);
         let slots = words
             .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit));
-        slots.map(|slot| self.asked(out, slot).transfer).find(|&transfer| transfer != id)
+        slots.map(|slot| self.asked(out, self.requester(out, slot)).transfer).find(|&transfer| transfer != id)
     }
 
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
     pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
-        let queues = super::requesters::queues_per_channel(&self.network, &self.network.links[link as usize]);
-        let first = self.first_queue[link as usize] + channel * queues;
-        let heads = (first..first + queues).map(|queue| self.queues[queue as usize].first);
+        let wire = &self.wires[link as usize];
+        let first = wire.first_queue + channel * wire.queues;
+        let heads = (first..first + wire.queues).map(|queue| self.queues[queue as usize].first);
         let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;
         let packet = &self.packets[head as usize];
-        Some((packet.transfer, self.transfer(packet.transfer).route[packet.hop as usize]))
+        Some((packet.transfer, packet.out))
     }
 }

@@ -1,5 +1,18 @@
 //! What can be added up over periods: sums of times, and a digest of grants that is linear in them.
 
+use super::LinkCounts;
+
+/// What has crossed a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LinkSums {
+    pub(super) counts: LinkCounts,
+    /// When packets could be sent over it, and when they were.
+    pub(super) visible: TimeSum,
+    pub(super) granted: TimeSum,
+    /// Of its grants.
+    pub(super) digest: Digest,
+}
+
 /// Sums of times of one link, from which waits follow: they can be added up over periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TimeSum {

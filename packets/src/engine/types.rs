@@ -17,6 +17,25 @@ pub struct TransferSpec<'a> {
     pub interval: u64,
     /// Packets under way at most.
     pub window: Option<u64>,
+    /// How it is asked for, if its destination does that.
+    pub read: Option<ReadSpec<'a>>,
+}
+
+/// A transfer whose destination asks for the data: its packets answer requests.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadSpec<'a> {
+    /// Links of requests in order of travel; not empty.
+    pub route: &'a [u32],
+    /// Their channel.
+    pub channel: u32,
+    /// Bytes that one asks for; at least 1.
+    pub request: u32,
+    /// Requests at most that have not been answered in full; at least 1.
+    pub tags: u32,
+    /// Picoseconds from when one has come to its answer.
+    pub service: u64,
+    /// Bytes of header of the packets that answer, on every link.
+    pub header: u16,
 }
 
 /// What happened to a transfer.
@@ -74,6 +93,8 @@ pub struct LinkCounts {
     pub wire: u64,
     /// Picoseconds in which it sent.
     pub busy: u64,
+    /// Picoseconds in which it was free, and nobody who asked for it had credit.
+    pub starved: u64,
     /// Most bytes in the buffer at its far end, those on their way to it included.
     pub deepest: u64,
     /// Sum over packets of the time from when one could have been sent over it to when it was, its last piece if it is split;

@@ -9,7 +9,18 @@ use weir_packets::arbiter::{
 
 fn head(slot: u32, bytes: u32) -> Head {
     let (ready, visible) = (u64::from(slot), 100 - u64::from(slot));
-    Head { slot, channel: 0, bytes, payload: bytes, ready, visible, transfer: slot, priority: 0, weight: 1.0 }
+    Head {
+        slot,
+        place: slot,
+        channel: 0,
+        bytes,
+        payload: bytes,
+        ready,
+        visible,
+        transfer: slot,
+        priority: 0,
+        weight: 1.0,
+    }
 }
 
 /// Who is served in a row of grants, all asking all the time; bytes per slot.
@@ -20,7 +31,7 @@ fn served(arbiter: &mut dyn PortArbiter, heads: &[Head], grants: usize) -> (Vec<
         let slot = arbiter.choose(&ask);
         assert_eq!(arbiter.choose(&ask), slot, "choosing changes nothing");
         let head = heads.iter().find(|head| head.slot == slot).expect("one that asks");
-        arbiter.commit(&Granted { out: 3, slot, bytes: head.bytes, heads });
+        arbiter.commit(&Granted { out: 3, slot, place: slot, bytes: head.bytes, heads });
         slots.push(slot);
         *bytes.entry(slot).or_insert(0) += u64::from(head.bytes);
     }
@@ -62,7 +73,7 @@ fn deficits_of_those_who_are_away_are_gone() {
     let mut arbiter = DeficitRoundRobin::new(100, BTreeMap::new());
     let both = [head(0, 1000), head(1, 100)];
     served(&mut arbiter, &both, 5);
-    arbiter.commit(&Granted { out: 3, slot: 1, bytes: 100, heads: &[] });
+    arbiter.commit(&Granted { out: 3, slot: 1, place: 1, bytes: 100, heads: &[] });
     let mut state = Vec::new();
     assert!(arbiter.state(3, &mut state));
     assert_eq!(state, [1], "no deficit is left");

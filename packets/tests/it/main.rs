@@ -4,3 +4,4 @@ mod arbiters;
 mod golden;
 mod net;
 mod physics;
+mod reads;

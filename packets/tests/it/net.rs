@@ -23,6 +23,7 @@ pub fn link(rate: WireRate) -> LinkSettings {
         latency: 100_000,
         credit_return: 100_000,
         buffer: Some(16 << 10),
+        headers: None,
         payload: 256,
         header: 24,
         switching: Switching::CutThrough,
@@ -90,7 +91,7 @@ impl Tree {
 }
 
 pub fn spec(bytes: u64, route: &[u32]) -> TransferSpec<'_> {
-    TransferSpec { bytes, route, channel: 0, priority: 0, weight: 1.0, interval: 0, window: None }
+    TransferSpec { bytes, route, channel: 0, priority: 0, weight: 1.0, interval: 0, window: None, read: None }
 }
 
 /// Runs until all has ended. Per transfer: when it was sent, and when it ended.

@@ -124,6 +124,7 @@ impl<'a> RowMaker for Links<'a> {
                 packets: Some(counts.packets),
                 wire_bytes: Some(counts.wire),
                 deepest_bytes: Some(counts.deepest),
+                no_credit_s: Some(SimDuration(counts.starved).seconds()),
                 mean_wait_s: Some(SimDuration(counts.waited / counts.packets.max(1)).seconds()),
                 ..row
             }
@@ -168,6 +169,7 @@ fn link_row<'a>(
         packets: None,
         wire_bytes: None,
         deepest_bytes: None,
+        no_credit_s: None,
         mean_wait_s: None,
         peak_bps: total.peak,
         bandwidth_bps: full.then_some(link.bandwidth),

@@ -126,10 +126,13 @@ pub(crate) struct RunJson<'a> {
     events: u64,
     /// Links that packets crossed, each packet counted on each link, skipped ones included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    hops: Option<u64>,
+    pub(crate) hops: Option<u64>,
     /// Those of them that were not simulated, because they repeat what was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     skipped_hops: Option<u64>,
+    /// Most packets in buffers of switches, or on their way there, at one time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak_packets: Option<u64>,
     /// The random generator behind the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Cow<'a, str>>,
@@ -224,6 +227,7 @@ impl<'a> RunJson<'a> {
             events: outcome.events,
             hops: packets.map(|packets| packets.hops),
             skipped_hops: packets.map(|packets| packets.skipped_hops),
+            peak_packets: packets.map(|packets| packets.most_packets),
             generator: run.scenario.generator.as_deref().map(Into::into),
             streamed: None,
             transfers: List::Made(Transfers { run, full: detail.full }),

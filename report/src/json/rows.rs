@@ -147,6 +147,9 @@ pub(crate) struct LinkRow<'a> {
     /// Runs of packets: most bytes in the buffer at its far end, those on their way to it included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deepest_bytes: Option<u64>,
+    /// Runs of packets: time in which it was free and nobody who asked for it had credit, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) no_credit_s: Option<f64>,
     /// Runs of packets: mean time that a packet waited for it, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub(crate) mean_wait_s: Option<f64>,

@@ -31,6 +31,7 @@ pub fn compare(comparison: &Comparison) -> String {
         + &more(rows.0, "operations")
         + &more(rows.1, "transfers")
         + &legend(columns)
+        + &partings(comparison)
         + &remarks(columns)
 }
 
@@ -59,6 +60,21 @@ fn legend(columns: &[Column]) -> String {
     }
     let measured = format!("spread: the latest end less the earliest where {}", ways.join(", or "));
     format!("\n{measured}\n≈ within the spread: a smaller difference than the spread of either column\n")
+}
+
+/// Where rates and packets part, and at which link each of them holds the transfer back.
+fn partings(comparison: &Comparison) -> String {
+    let line = |(id, sides): (&str, Vec<(&Column, &str)>)| {
+        let sides = sides.iter().map(|(column, held)| format!("{}: {}", clean(&column.arbiter), clean(held)));
+        format!("  {}  {}\n", clean(id), sides.collect::<Vec<_>>().join("; "))
+    };
+    let lines: String = comparison.partings().into_iter().map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!(
+        "\ntimes by rates and by packets that are more than 5 % apart, and what holds each transfer back\n\n{lines}"
+    )
 }
 
 /// What arbiters said of their answers, with the file and arbiter of the column.

@@ -40,6 +40,8 @@ export interface RunResult {
   hops?: number | null;
   /** Those of them that were not simulated, because they repeat what was. */
   skipped_hops?: number | null;
+  /** Most packets in buffers of switches, or on their way there, at one time. */
+  peak_packets?: number | null;
   /** The random generator behind the workload. */
   generator?: string | null;
   /** Only where transfers were streamed: `transfers` is empty then. */
@@ -432,6 +434,8 @@ export interface Link {
   wire_bytes?: number | null;
   /** Runs of packets: most bytes in the buffer at its far end, those on their way to it included. */
   deepest_bytes?: number | null;
+  /** Runs of packets: time in which it was free and nobody who asked for it had credit, seconds. */
+  no_credit_s?: number | null;
   /** Runs of packets: mean time that a packet waited for it, seconds. */
   mean_wait_s?: number | null;
   /** Largest sum of rates; null where it is not known (very large runs). */

@@ -8,9 +8,9 @@ use weir_plugin_api::SimDuration;
 use super::ports::{self, PORTS, PortChoice};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
-use crate::format::{Key, KeyTable, Shape, optional};
+use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::units;
-use crate::yaml::Value;
+use crate::yaml::{Entry, Value};
 
 /// What `bandwidth` counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct PacketKeys {
     pub(crate) header: Option<u32>,
     /// Bytes; the inner `None` for one that is never full.
     pub(crate) buffer: Option<Option<u64>>,
+    /// Packets whose headers have credit of their own; `buffer` is then that of data alone.
+    pub(crate) headers: Option<u32>,
     pub(crate) credit_return: Option<SimDuration>,
     pub(crate) queues: Option<Queues>,
     pub(crate) inputs: Option<Inputs>,
@@ -39,11 +41,22 @@ pub(crate) struct PacketKeys {
 
 const BUFFER: [Shape; 2] = [Shape::Named(&units::BYTES), Shape::Choice(|| vec!["unlimited".into()])];
 
+/// `credits`.
+static CREDITS: KeyTable = KeyTable::new(
+    "credits",
+    "Credit of an input buffer, for headers and for data.",
+    &[
+        required("header", Shape::Whole(&[("minimum", 1)]), "Packets, whatever their size."),
+        required("data", Shape::Named(&units::BYTES), "Payload."),
+    ],
+);
+
 /// The keys of both maps.
-const LINK_KEYS: [Key; 9] = [
+const LINK_KEYS: [Key; 10] = [
     optional("payload", Shape::Named(&units::BYTES), "Largest payload of a packet."),
     optional("header", Shape::Named(&units::BYTES), "Header of each packet on the wire."),
     optional("buffer", Shape::Either(&BUFFER), "Input buffer at the far end; 16KiB by default."),
+    optional("credits", Shape::Map(&CREDITS), "In place of `buffer`: credit of headers and of data apart."),
     optional("credit_return", Shape::Named(&units::TIME), "From free room to the sender; the latency by default."),
     optional("queues", Shape::Choice(|| vec!["fifo".into(), "voq".into()]), "Queues of the input buffer."),
     optional("inputs", Shape::Choice(|| vec!["serial".into(), "parallel".into()]), "Outputs it sends to at once."),
@@ -60,9 +73,9 @@ pub(crate) static LINK_PACKET: KeyTable =
     KeyTable::new("link_packet", "How links of the type carry packets.", &LINK_KEYS);
 
 /// Those of links, and what only a run has.
-const RUN_KEYS: [Key; 11] = {
+const RUN_KEYS: [Key; 16] = {
     let mut keys =
-        [optional("window", Shape::Whole(&[("minimum", 1)]), "Packets of a transfer under way at most."); 11];
+        [optional("window", Shape::Whole(&[("minimum", 1)]), "Packets of a transfer under way at most."); 16];
     let mut at = 0;
     while at < LINK_KEYS.len() {
         keys[at] = LINK_KEYS[at];
@@ -70,6 +83,20 @@ const RUN_KEYS: [Key; 11] = {
     }
     let choice = Shape::Choice(|| vec![true.into(), false.into()]);
     keys[LINK_KEYS.len()] = optional("skip_ahead", choice, "Whether periods are skipped; results are the same.");
+    keys[LINK_KEYS.len() + 1] =
+        optional("request", Shape::Named(&units::BYTES), "Bytes that a request of a read asks for; 512B by default.");
+    keys[LINK_KEYS.len() + 2] = optional(
+        "tags",
+        Shape::Whole(&[("minimum", 1)]),
+        "Requests of a read at most that are not answered in full; 256 by default.",
+    );
+    keys[LINK_KEYS.len() + 3] =
+        optional("service", Shape::Named(&units::TIME), "From a request to its answer; 0s by default.");
+    keys[LINK_KEYS.len() + 4] = optional(
+        "completion_header",
+        Shape::Named(&units::BYTES),
+        "Header of the packets that answer reads; 20B by default.",
+    );
     keys
 };
 
@@ -89,6 +116,7 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let payload = fields.parse_or(context, "payload", None, payload);
     let header = fields.parse_or(context, "header", None, header);
     let buffer = fields.parse_or(context, "buffer", None, buffer);
+    let credits = fields.entry("credits").map(|entry| credits(context, fields, entry)).transpose();
     let credit_return = fields.parse_or(context, "credit_return", None, |text| units::duration(text).map(Some));
     let queues = choice(context, fields, "queues", [("fifo", Queues::Fifo), ("voq", Queues::Voq)]);
     let inputs = choice(context, fields, "inputs", [("serial", Inputs::Serial), ("parallel", Inputs::Parallel)]);
@@ -96,10 +124,12 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let switching = choice(context, fields, "switching", switching);
     let rate = choice(context, fields, "rate", [("goodput", Rate::Goodput), ("wire", Rate::Wire)]);
     let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
+    let credits = credits?;
     Ok(PacketKeys {
         payload: payload?,
         header: header?,
-        buffer: buffer?,
+        buffer: credits.map_or(buffer?, |credits| Some(Some(credits.1))),
+        headers: credits.map(|credits| credits.0),
         credit_return: credit_return?,
         queues: queues?,
         inputs: inputs?,
@@ -117,6 +147,8 @@ impl PacketKeys {
             payload: self.payload.or(outer.payload),
             header: self.header.or(outer.header),
             buffer: self.buffer.or(outer.buffer),
+            // A buffer of its own is one for bytes of any kind.
+            headers: if self.buffer.is_some() { self.headers } else { outer.headers },
             credit_return: self.credit_return.or(outer.credit_return),
             queues: self.queues.or(outer.queues),
             inputs: self.inputs.or(outer.inputs),
@@ -134,7 +166,19 @@ fn payload(text: &str) -> Result<Option<u32>, Problem> {
     }
 }
 
-fn header(text: &str) -> Result<Option<u32>, Problem> {
+/// Headers and bytes of data.
+fn credits(context: &mut Context, fields: &Fields<'_>, entry: &Entry) -> Read<(u32, u64)> {
+    if fields.entry("buffer").is_some() {
+        let message = "`credits` stands in place of `buffer`";
+        return Err(context.error(entry.key_span, message, "leave one of them out"));
+    }
+    let fields = context.fields(&entry.value, "`credits`", &CREDITS)?;
+    let header = fields.parse(context, "header", |text| units::at_least_one(text, u64::from(u32::MAX)));
+    let data = fields.parse(context, "data", units::byte_size);
+    Ok((header? as u32, data?))
+}
+
+pub(super) fn header(text: &str) -> Result<Option<u32>, Problem> {
     match units::byte_size(text)? {
         bytes if bytes <= u64::from(MOST_HEADER) => Ok(Some(bytes as u32)),
         _ => Err(Problem::new(format!("no packet has a header of {text}"), "give at most 4KiB")),

@@ -6,9 +6,11 @@ mod plan;
 mod ports;
 
 use serde_json::{Map, Value as Json};
+use weir_plugin_api::SimDuration;
+use weir_sim_core::ReadSettings;
 
 use crate::Position;
-use crate::context::{Context, Read};
+use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, KeyTable, Shape, optional};
 use crate::source::Span;
@@ -33,6 +35,7 @@ pub(crate) enum Fidelity {
 pub(crate) struct PacketRun {
     keys: PacketKeys,
     window: Option<u64>,
+    reads: ReadSettings,
     skips: bool,
     span: Span,
     position: Option<Position>,
@@ -99,7 +102,8 @@ fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
         "fluid" => Ok(Fidelity::Fluid),
         "packet" => {
             let (keys, position) = (PacketKeys::default(), Some(context.sources.position(value.span)));
-            let run = PacketRun { keys, window: None, skips: true, span: value.span, position, written: Map::new() };
+            let (reads, written) = (READS, Map::new());
+            let run = PacketRun { keys, window: None, reads, skips: true, span: value.span, position, written };
             Ok(Fidelity::Packet(Box::new(run)))
         }
         other => {
@@ -107,6 +111,24 @@ fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
             Err(context.error(value.span, format!("no fidelity is named {}", quoted(other)), help))
         }
     }
+}
+
+/// Packets.md, section 3.
+const READS: ReadSettings = ReadSettings { request: 512, tags: 256, service: SimDuration::ZERO, completion_header: 20 };
+
+fn reads(context: &mut Context, fields: &Fields<'_>) -> Read<ReadSettings> {
+    let request = fields.parse_or(context, "request", READS.request, |text| match units::byte_size(text)? {
+        bytes @ 1.. if bytes <= u64::from(u32::MAX) => Ok(bytes as u32),
+        _ => Err(Problem::new(format!("no request asks for {text}"), "give 1B to 4GiB, as in `512B`")),
+    });
+    let tags = fields.parse_or(context, "tags", READS.tags, |text| {
+        units::at_least_one(text, u64::from(u32::MAX)).map(|tags| tags as u32)
+    });
+    let service = fields.parse_or(context, "service", READS.service, units::duration);
+    let completion_header = fields.parse_or(context, "completion_header", READS.completion_header, |text| {
+        keys::header(text).map(|bytes| bytes.map_or(READS.completion_header, |bytes| bytes as u16))
+    });
+    Ok(ReadSettings { request: request?, tags: tags?, service: service?, completion_header: completion_header? })
 }
 
 fn run(context: &mut Context, value: &Value) -> Read<PacketRun> {
@@ -117,10 +139,11 @@ fn run(context: &mut Context, value: &Value) -> Read<PacketRun> {
     let skips = fields.parse_or(context, "skip_ahead", true, |text| match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(crate::context::Problem::new(format!("{} is neither", quoted(text)), "write `true` or `false`")),
+        _ => Err(Problem::new(format!("{} is neither", quoted(text)), "write `true` or `false`")),
     })?;
+    let reads = reads(context, &fields)?;
     let Data::Mapping(entries) = &value.data else { unreachable!("fields are those of a map") };
     let written = entries.iter().map(|entry| (entry.key.to_string(), yaml::flow(&entry.value).into())).collect();
     let position = Some(context.sources.position(value.span));
-    Ok(PacketRun { keys, window, skips, span: value.span, position, written })
+    Ok(PacketRun { keys, window, reads, skips, span: value.span, position, written })
 }

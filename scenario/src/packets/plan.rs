@@ -128,6 +128,7 @@ impl Maker<'_> {
                 latency: link.latency.0,
                 credit_return: keys.credit_return.unwrap_or(link.latency).0,
                 buffer: keys.buffer.unwrap_or(Some(BUFFER)),
+                headers: keys.headers,
                 payload: sizes.payload,
                 header: sizes.header,
                 switching: keys.switching.unwrap_or_default(),
@@ -147,6 +148,7 @@ impl Maker<'_> {
             policy_of,
             interleaves: self.topology.packets.interleaves.clone(),
             window: self.run.window,
+            reads: self.run.reads,
             skips: self.run.skips,
             most_hops: MOST_HOPS,
         };
@@ -252,8 +254,10 @@ fn check(
 ) -> Read<()> {
     let Workload { routes, tasks, .. } = workload;
     for class in 0..tasks.classes().len() {
-        let route = routes.links(tasks.classes().route(ClassId::from_index(class)));
-        fits(context, run, topology, &plan.settings, route)?;
+        let class = ClassId::from_index(class);
+        let route = routes.links(tasks.classes().route(class));
+        let is_read = tasks.classes().carriage(class).is_read;
+        fits(context, run, topology, &plan.settings, route, is_read)?;
     }
     refuse_paced_queues(context, run, topology, workload)?;
     if !run.skips && hops(&plan.settings, routes, tasks) > MOST_WITHOUT_SKIPPING {
@@ -264,20 +268,23 @@ fn check(
     Ok(())
 }
 
-/// Refuses limits and windows of transfers that share a queue of their device.
+/// Refuses limits, windows and reads of transfers that share a queue of their device.
 fn refuse_paced_queues(context: &mut Context, run: &PacketRun, topology: &Topology, workload: &Workload) -> Read<()> {
     let classes = workload.tasks.classes();
     let sources = (0..classes.len()).map(ClassId::from_index).filter_map(|class| {
-        let first = workload.routes.links(classes.route(class)).first()?;
-        let paced = run.window.is_some() || classes.limit(class).is_finite();
-        paced.then_some(topology.fabric.link(*first).from)
+        let route = workload.routes.links(classes.route(class));
+        let (first, last) = (route.first()?, route.last()?);
+        let is_read = classes.carriage(class).is_read;
+        let paced = run.window.is_some() || classes.limit(class).is_finite() || is_read;
+        let source = topology.fabric.link(*first).from;
+        paced.then_some([source, if is_read { topology.fabric.link(*last).to } else { source }])
     });
-    let sources: FxHashSet<_> = sources.collect();
+    let sources: FxHashSet<_> = sources.flatten().collect();
     match topology.packets.interleaves.iter().find(|(node, _)| sources.contains(node)) {
         None => Ok(()),
         Some((node, _)) => {
             let name = topology.names.unique_name(*node);
-            let message = format!("`{name}` has `interleave`, and sends transfers with a `limit` or a `window`");
+            let message = format!("`{name}` has `interleave`, and transfers with a `limit`, a `window` or `read`");
             Err(context.error(run.span, message, "remove one of them: packets of one queue wait for each other"))
         }
     }
@@ -290,13 +297,15 @@ fn fits(
     topology: &Topology,
     settings: &PacketSettings,
     route: &[LinkId],
+    is_read: bool,
 ) -> Read<()> {
     let mut payload = u32::MAX;
     for &link in route {
         let own = &settings.links[link.index()];
         let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
         payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
-        let packet = u64::from(payload) + u64::from(own.header);
+        let header = if is_read { u32::from(settings.reads.completion_header).max(own.header) } else { own.header };
+        let packet = u64::from(payload) + if own.headers.is_some() { 0 } else { u64::from(header) };
         if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
             let message = format!("the buffer of {} holds {buffer} B, packets have {packet} B", name(topology, link));
             return Err(context.error(run.span, message, "give `buffer` room for a packet with its header"));
@@ -311,32 +320,50 @@ fn hops(settings: &PacketSettings, routes: &Routes, tasks: &TaskGraph) -> u128 {
         let Work::Carries { bytes, class } = work else { return 0 };
         let route = routes.links(tasks.classes().route(class));
         let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
-        u128::from(bytes.div_ceil(u64::from(smallest))) * route.len() as u128
+        let packets = match tasks.classes().carriage(class).is_read {
+            true => settings.reads.packets(bytes, smallest) + bytes.div_ceil(u64::from(settings.reads.request)),
+            false => bytes.div_ceil(u64::from(smallest)),
+        };
+        u128::from(packets) * route.len() as u128
     };
     tasks.tasks().iter().map(|task| of(task.work)).sum()
 }
 
 /// Warns of the link that its buffer slows most: it carries min(1, b · s / (L + s)) of its rate with room for b packets
-/// that take s each, L from grant to credit (packets.md, section 1).
+/// that take s each, L from grant to credit (packets.md, section 1). What would do is in headers, if these count apart, and
+/// bytes.
 fn warn_of_small_buffers(context: &mut Context, run: &PacketRun, topology: &Topology, settings: &PacketSettings) {
     let share = |own: &LinkSettings| {
         let packet = u64::from(own.payload) + u64::from(own.header);
-        let (held, sends) = ((own.buffer? / packet) as f64, own.rate.time(packet) as f64);
+        let held = match own.headers {
+            Some(headers) => (own.buffer? / u64::from(own.payload)).min(u64::from(headers)),
+            None => own.buffer? / packet,
+        };
+        let (held, sends) = (held as f64, own.rate.time(packet) as f64);
         let around = (own.latency + own.credit_return) as f64 + sends;
-        let least = (around / sends).ceil() as u64 * packet;
+        let least = (around / sends).ceil() as u64;
+        let least = match own.headers {
+            Some(_) => (least, least * u64::from(own.payload)),
+            None => (0, least * packet),
+        };
         Some((held * sends / around, least)).filter(|(share, _)| *share < 1.0)
     };
     let slow = (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), share(own)?)));
     let slow: Vec<_> = slow.collect();
     let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
-    let least = slow.iter().map(|(_, (_, least))| least).max().unwrap_or(&0);
+    let headers = slow.iter().map(|(_, (_, least))| least.0).max().unwrap_or(0);
+    let bytes = slow.iter().map(|(_, (_, least))| least.1).max().unwrap_or(0);
     let others = if slow.len() > 1 { format!(", and {} more links theirs", slow.len() - 1) } else { String::new() };
     let message = format!(
         "the buffer of {} is too small for its latency: it carries at most {:.1} % of its bandwidth{others}",
         name(topology, *link),
         100.0 * share
     );
-    context.warn(run.span, message, format!("{least} B would do"));
+    let help = match headers {
+        0 => format!("{bytes} B would do"),
+        _ => format!("`header: {headers}` and `data: {bytes}B` would do"),
+    };
+    context.warn(run.span, message, help);
 }
 
 /// A link as messages name it.

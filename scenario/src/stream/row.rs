@@ -83,6 +83,7 @@ impl<'r> Row<'r> {
             weight: value(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
             priority: value(6).map_or(Ok(usual.priority), |f| read(f, units::integer))?,
             limit: value(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
+            carriage: usual.carriage,
         };
         let id = value(4).map_or(Ok(""), |f| read(f, id))?;
         Ok(Self { ends, to: field(1).0, bytes, attributes, id, after: value(8) })

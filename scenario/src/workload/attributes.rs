@@ -1,9 +1,10 @@
 //! What operations have in common: ids, starts, and what a transfer is beside its ends and bytes.
 
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
+use weir_sim_core::Carriage;
 
 use crate::brackets::NAME_BYTES;
-use crate::context::{Context, Fields, Read};
+use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, Key, Shape, optional};
 use crate::source::Span;
@@ -15,6 +16,9 @@ pub(super) const START: Key = optional("start", Shape::Named(&units::TIME), "Not
 
 pub(super) static ID_TEXT: Definition =
     Definition { name: "id", about: "A name of at most 256 bytes.", shape: Shape::Text };
+
+/// The highest virtual channel: PCIe has eight.
+const MOST_CHANNEL: u64 = 7;
 
 /// The devices at both ends of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,11 +35,18 @@ pub(crate) struct Attributes {
     pub(crate) limit: f64,
     pub(crate) weight: f64,
     pub(crate) priority: i64,
+    pub(crate) carriage: Carriage,
 }
 
 impl Attributes {
     /// Those of a transfer that names none.
-    pub(crate) const USUAL: Self = Self { start: SimTime::ZERO, limit: f64::INFINITY, weight: 1.0, priority: 0 };
+    pub(crate) const USUAL: Self = Self {
+        start: SimTime::ZERO,
+        limit: f64::INFINITY,
+        weight: 1.0,
+        priority: 0,
+        carriage: Carriage { channel: 0, is_read: false },
+    };
 }
 
 /// An id, and where it stands.
@@ -55,7 +66,7 @@ pub(super) fn read_id(context: &mut Context, value: &Value) -> Read<PlacedId> {
     Ok(PlacedId { text: id.into(), span: value.span })
 }
 
-/// `start`, `limit`, `weight` and `priority`.
+/// `start`, `limit`, `weight`, `priority`, `channel` and `read`.
 pub(super) fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Attributes> {
     let start = start(context, fields);
     let limit = fields.parse_or(context, "limit", f64::INFINITY, |text| {
@@ -63,7 +74,14 @@ pub(super) fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Att
     });
     let weight = fields.parse_or(context, "weight", 1.0, units::weight);
     let priority = fields.parse_or(context, "priority", 0, units::integer);
-    Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority? })
+    let channel = fields.parse_or(context, "channel", 0, |text| units::whole_number(text, MOST_CHANNEL));
+    let is_read = fields.parse_or(context, "read", false, |text| match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Problem::new(format!("{} is neither", quoted(text)), "write `true` or `false`")),
+    });
+    let carriage = Carriage { channel: channel? as u8, is_read: is_read? };
+    Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority?, carriage })
 }
 
 /// `start`, 0 s when not given.

@@ -100,12 +100,14 @@ impl Expansion<'_> {
         way: Way<'_>,
     ) -> Result<Task, Problem> {
         let (route, from) = (self.route(ends, way)?, ends.from);
-        let Attributes { start, limit, weight, priority } = attributes;
-        let class = self.builder.classes().intern(route, limit, weight, priority);
-        let source = (from, self.topology.fabric.node(from).kind);
-        let engine = self.topology.engines.of_transfer(&mut self.builder, source, ends.to);
+        let Attributes { start, limit, weight, priority, carriage } = attributes;
+        let class = self.builder.classes().intern_carried(route, limit, weight, priority, carriage);
+        // The destination of a read asks for the data.
+        let (own, other) = if carriage.is_read { (ends.to, from) } else { (from, ends.to) };
+        let own_kind = self.topology.fabric.node(own).kind;
+        let engine = self.topology.engines.of_transfer(&mut self.builder, (own, own_kind), other);
         let engine = engine.map_err(|differ| self.slots_differ(&differ))?;
-        let service = match self.topology.overheads.get(&from) {
+        let service = match self.topology.overheads.get(&own) {
             None => ServiceId::PLAIN,
             Some(&overhead) => self.builder.service(Service::issued_in(overhead)),
         };

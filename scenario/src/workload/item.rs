@@ -51,6 +51,16 @@ static TRANSFER: KeyTable = KeyTable::new(
         ),
         optional("priority", Shape::Whole(&[]), "Larger is served first under arbiters that read it; 0 by default."),
         optional("limit", Shape::Named(&units::BANDWIDTH), "Largest rate."),
+        optional(
+            "channel",
+            Shape::Whole(&[("minimum", 0), ("maximum", 7)]),
+            "Virtual channel of its packets, with buffers of its own; 0 by default.",
+        ),
+        optional(
+            "read",
+            Shape::Choice(|| vec![true.into(), false.into()]),
+            "Whether the destination asks for the data by requests, with an engine of its own.",
+        ),
         optional("repeat", Shape::Whole(&[("minimum", 1)]), "id#1, id#2, ... one after the other."),
         ROUTING,
         NIC,
@@ -118,6 +128,10 @@ impl<'a> Expansion<'a> {
         let plain = self.plain(context, &fields);
         if let Some(model) = fields.get("model") {
             self.not_routed_by(context, &fields)?;
+            if let Some(entry) = ["channel", "read"].iter().find_map(|key| fields.entry(key)) {
+                let message = format!("`{}` has no effect on a transfer with a model", entry.key);
+                return Err(context.error(entry.key_span, message, "leave one of them out"));
+            }
             return self.transfer_by_model(context, files, &fields, model, index, plain?);
         }
         let id = self.id(context, &fields, index);

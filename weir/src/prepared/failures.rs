@@ -61,10 +61,10 @@ impl PreparedRun<'_> {
             PacketError::Deadlock { cycle } => {
                 let links: Vec<_> = cycle.iter().chain(cycle.first()).map(|&link| self.link(LinkId(link))).collect();
                 let what = format!("deadlock {at}: full buffers wait for each other: {}", links.join(" waits for "));
-                (format!("{what}; send some of the transfers over other links"), ErrorKind::Stopped)
+                (format!("{what}; give one of the transfers another `channel`, or other links"), ErrorKind::Stopped)
             }
             PacketError::Hops { most } => {
-                let help = "send less, or give `payload` larger packets";
+                let help = "give --max-hops, send less, or give `payload` larger packets";
                 (
                     format!("{at} packets have crossed {most} links, the most that a run simulates; {help}"),
                     ErrorKind::Stopped,

@@ -129,8 +129,9 @@ impl<'a> Expansion<'a> {
 
     /// A transfer as its model is asked for it, that waits for nothing and is done once.
     fn transfer_request(&self, model: &TransferModel<'a>, id: PlacedId, plain: Plain) -> Request<'a> {
-        let Plain { ends: Ends { from, to }, bytes, attributes: Attributes { start, limit, weight, priority }, .. } =
-            plain;
+        let Plain {
+            ends: Ends { from, to }, bytes, attributes: Attributes { start, limit, weight, priority, .. }, ..
+        } = plain;
         let slots = self.topology.engines.send_slots(from);
         let limit = Some(limit).filter(|limit| limit.is_finite());
         let transfer =

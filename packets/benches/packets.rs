@@ -1,0 +1,121 @@
+//! Packet-hops: runs without skipping ahead, on T2 and on trees in which every host sends; and what skipping ahead saves.
+
+#[path = "../tests/it/net.rs"]
+#[allow(dead_code, reason = "tests use the rest")]
+mod net;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use net::{Tree, at_once, link};
+use weir_packets::arbiter::{BUILT_IN, PortParams};
+use weir_packets::{Engine, WireRate};
+
+/// A tree, and its transfers of (source, destination, bytes), which all begin at 0.
+struct Load {
+    name: String,
+    tree: Tree,
+    transfers: Vec<(u32, u32, u64)>,
+}
+
+fn wire() -> weir_packets::LinkSettings {
+    link(WireRate::wire(15.753846153e9).expect("a rate"))
+}
+
+/// The first `count` devices of T2 send to the third after them.
+fn t2(count: u32) -> Load {
+    let transfers = (0..count).map(|gpu| (7 + gpu, 7 + (gpu + 3) % 8, 4_000_000)).collect();
+    Load { name: format!("t2-{count}"), tree: Tree::t2(wire()), transfers }
+}
+
+/// Four levels below a root, and each host sends to one far from it and from those of its neighbours.
+fn tree(hosts: u32, bytes: u64) -> Load {
+    let fan = [4, 4, hosts.isqrt() / 4, hosts.isqrt() / 4].map(|fan: u32| fan.max(1));
+    let mut parents = vec![None];
+    let mut level = 0..1;
+    for fan in fan {
+        let above = level.clone();
+        level = parents.len() as u32..parents.len() as u32 + above.len() as u32 * fan;
+        parents.extend(above.flat_map(|parent| (0..fan).map(move |_| Some(parent))));
+    }
+    let host = |number: u32| level.start + number % hosts;
+    let step = (hosts / 3) | 1;
+    let transfers = (0..hosts).map(|from| (host(from), host(from * step + step), bytes));
+    let transfers = transfers.filter(|t| t.0 != t.1).collect();
+    Load { name: format!("tree-{hosts}"), tree: Tree::new(parents, wire()), transfers }
+}
+
+/// All devices of T2 to all others.
+fn all_to_all(bytes: u64) -> Load {
+    let pairs = (0..8_u32).flat_map(|from| (0..8).filter(move |to| *to != from).map(move |to| (from, to)));
+    let transfers = pairs.map(|(from, to)| (7 + from, 7 + to, bytes)).collect();
+    Load { name: format!("all-to-all-{}MB", bytes / 1_000_000), tree: Tree::t2(wire()), transfers }
+}
+
+impl Load {
+    fn engine(&self, arbiter: usize) -> Engine {
+        let links = self.tree.links().len();
+        self.tree.engine(vec![(BUILT_IN[arbiter].make)(&PortParams::default())], vec![0; links])
+    }
+
+    /// Packets times links.
+    fn hops(&self) -> u64 {
+        let of = |&(from, to, bytes): &(u32, u32, u64)| {
+            bytes.div_ceil(u64::from(self.tree.link.payload)) * self.tree.route(from, to).len() as u64
+        };
+        self.transfers.iter().map(of).sum()
+    }
+
+    fn run(&self, mut engine: Engine) -> (u64, u64) {
+        at_once(&self.tree, &mut engine, &self.transfers);
+        (engine.hops(), engine.skipped_hops())
+    }
+}
+
+fn hops(c: &mut Criterion) {
+    let mut group = c.benchmark_group("hops");
+    group.sample_size(10);
+    for load in [t2(1), t2(8), tree(64, 256_000), tree(1024, 64_000), tree(3600, 32_000)] {
+        group.throughput(Throughput::Elements(load.hops()));
+        group.bench_function(BenchmarkId::from_parameter(&load.name), |b| {
+            b.iter_batched(|| load.engine(0).without_skipping(), |engine| load.run(engine), BatchSize::LargeInput);
+        });
+    }
+    group.finish();
+}
+
+fn arbiters(c: &mut Criterion) {
+    let mut group = c.benchmark_group("arbiters");
+    group.sample_size(10);
+    let load = t2(8);
+    for (arbiter, entry) in BUILT_IN.iter().enumerate() {
+        group.throughput(Throughput::Elements(load.hops()));
+        group.bench_function(BenchmarkId::from_parameter(entry.name), |b| {
+            b.iter_batched(
+                || load.engine(arbiter).without_skipping(),
+                |engine| load.run(engine),
+                BatchSize::LargeInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+fn skipping(c: &mut Criterion) {
+    let mut group = c.benchmark_group("skipping");
+    group.sample_size(10);
+    let load = all_to_all(3_000_000);
+    group.bench_function("all-to-all-3MB/off", |b| b.iter(|| load.run(load.engine(0).without_skipping())));
+    for load in [load, all_to_all(300_000_000)] {
+        let mut simulated = 0;
+        group.bench_function(format!("{}/on", load.name), |b| {
+            b.iter(|| {
+                let (hops, skipped) = load.run(load.engine(0));
+                simulated = hops - skipped;
+            });
+        });
+        println!("{}: {} hops, {simulated} simulated", load.name, load.hops());
+    }
+    group.finish();
+}
+
+criterion_group!(benches, hops, arbiters, skipping);
+criterion_main!(benches);

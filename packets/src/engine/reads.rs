@@ -1,0 +1,132 @@
+//! Reads: requests one way, and packets that answer them the other way.
+//!
+//! ```text
+//!  destination ──requests, header only──► source      at most `tags` of them unanswered
+//!  destination ◄──packets with the data── source      each request `service` after it has come
+//! ```
+//!
+//! The requests of a read are a transfer of their own, of one unit each, with a number of their own. The packets that answer
+//! are those of the read itself: they leave as they are asked for, and none belongs to two requests.
+
+use super::stalls::Reason;
+use super::{Engine, HeldCause, PacketError, REQUESTS, ReadSpec, TransferSpec};
+
+/// What a source has been asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// Bytes of the transfer, and of a request.
+    bytes: u64,
+    request: u64,
+    service: u64,
+    /// Bytes asked for that have no packet yet.
+    pub(super) pending: u64,
+    /// Since when there has been nothing to send, and why the next request had not come.
+    idle: Option<(u64, Option<Reason>)>,
+}
+
+impl Asked {
+    /// Bytes of the largest packet that can be sent now, `left` having none yet.
+    pub(super) fn piece(&self, left: u64) -> u64 {
+        let of_this_request = self.request - (self.bytes - left) % self.request;
+        of_this_request.min(self.pending)
+    }
+
+    /// Whether a request is answered in full once `missing` bytes are missing of what were `before`.
+    pub(super) fn is_answered(&self, before: u64, missing: u64) -> bool {
+        missing == 0 || (self.bytes - before) / self.request != (self.bytes - missing) / self.request
+    }
+
+    /// Appends what later grants depend on, `left` and `missing` apart.
+    pub(super) fn state(&self, now: u64, left: u64, missing: u64, to: &mut Vec<u64>) {
+        to.extend([self.pending, (self.bytes - left) % self.request, (self.bytes - missing) % self.request]);
+        let Some((since, reason)) = self.idle else { return to.push(u64::MAX) };
+        to.push(since.wrapping_sub(now));
+        if let Some((cause, link, by)) = reason {
+            to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]);
+        }
+    }
+
+    /// Moves what goes on by `span`.
+    pub(super) fn shift(&mut self, span: u64) {
+        if let Some((since, _)) = &mut self.idle {
+            *since += span;
+        }
+    }
+}
+
+impl Engine {
+    /// Sends the first request of a read that has begun.
+    pub(super) fn begin_read(
+        &mut self,
+        now: u64,
+        id: u32,
+        spec: &TransferSpec<'_>,
+        read: &ReadSpec<'_>,
+    ) -> Result<(), PacketError> {
+        let request = u64::from(read.request.max(1));
+        let asked = Asked { bytes: spec.bytes, request, service: read.service, pending: 0, idle: None };
+        let transfer = self.transfer_mut(id);
+        (transfer.header, transfer.window) = (read.header, u64::MAX);
+        transfer.read = Some(Box::new(asked));
+        let requests = TransferSpec {
+            bytes: spec.bytes.div_ceil(request),
+            route: read.route,
+            channel: read.channel,
+            interval: 0,
+            window: Some(u64::from(read.tags)),
+            read: None,
+            ..*spec
+        };
+        let number = id | REQUESTS;
+        let mut requests = self.begin(now, number, &requests)?;
+        requests.payload = 1;
+        let node = self.wires[requests.first as usize].from;
+        if id as usize >= self.requests.len() {
+            self.requests.resize_with(id as usize + 1, || None);
+        }
+        self.requests[id as usize] = Some(requests);
+        self.source_ready(now, node, number);
+        Ok(())
+    }
+
+    /// How long after it has come a request is answered.
+    pub(super) fn service(&self, id: u32) -> u64 {
+        self.transfer(id & !REQUESTS).read.as_ref().map_or(0, |asked| asked.service)
+    }
+
+    /// The source of a read turns to the next request.
+    pub(super) fn request_came(&mut self, now: u64, id: u32) {
+        let transfer = self.transfer_mut(id);
+        let (unasked, node) = (transfer.left, transfer.first);
+        let Some(asked) = &mut transfer.read else { return };
+        let was_empty = asked.pending == 0;
+        asked.pending += asked.request.min(unasked - asked.pending);
+        if !was_empty {
+            return;
+        }
+        if let Some((since, Some((cause, link, by)))) = asked.idle.take()
+            && now > since
+        {
+            self.transfer_mut(id).held.add((cause, link, by), now - since);
+        }
+        let node = self.wires[node as usize].from;
+        self.source_ready(now, node, id);
+    }
+
+    /// Nothing more is asked of the source of a read: notes why, until a request comes.
+    pub(super) fn nothing_asked(&mut self, now: u64, id: u32) {
+        let since = self.own_end(now, id);
+        let number = id | REQUESTS;
+        let requests = self.transfer(number);
+        let reason = if requests.shut.is_some() {
+            Some((HeldCause::Window, requests.first, super::NONE))
+        } else if requests.is_asking {
+            Some(self.reason(now, number))
+        } else {
+            None
+        };
+        if let Some(asked) = &mut self.transfer_mut(id).read {
+            asked.idle = Some((since, reason));
+        }
+    }
+}
