@@ -74,6 +74,7 @@ impl LoggpTransfer {
         let (t, params) = (&self.transfer, &self.params);
         let sending = match self.per_byte {
             Some(per_byte) => after_first(t.bytes) * per_byte,
+            None if t.bytes == 0 => 0.0,
             None => {
                 let route = route(surroundings, Ends::new(t.from, t.to), "over", "from source to target")?;
                 let slowest = t.limit.map_or(0.0, |limit| PS_PER_S as f64 / limit);

@@ -192,9 +192,21 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_range() {
-        for text in
-            ["a[", "a]", "a[]", "a[0-]", "a[-1]", "a[1-0]", "a[x]", "a[0-[1]]", "a[00-015]", "a[0,,1]", "a[0 - 1]"]
-        {
+        for text in [
+            "a[",
+            "a]",
+            "a[]",
+            "a[0-]",
+            "a[-1]",
+            "a[1-0]",
+            "a[x]",
+            "a[0-[1]]",
+            "a[00-015]",
+            "a[08-9]",
+            "a[9-010]",
+            "a[0,,1]",
+            "a[0 - 1]",
+        ] {
             let problem = NamePattern::read(text).unwrap_err();
             assert!(problem.help.contains("gpu[0-7]"), "{text}: {problem:?}");
         }

@@ -183,7 +183,7 @@ class Suite:
                     words = long if slow else [word for test in long for word in ("--skip", test)]
                     total = sum(seconds for test, seconds in times.items() if (test in long) == slow)
                     if not slow or long:
-                        yield f"{package} {target}", [path, "--exact", *words], folder, 30 + 3 * total
+                        yield f"{package} {target}", [path, "--exact", *words], folder, 60 + 5 * total
 
     def verdict(self, programs, packages, number):
         for name, words, folder, seconds in self.parts(programs, packages):

@@ -88,6 +88,8 @@ fn a_busy_head_is_named_with_the_port_that_it_waits_for() {
     let steps = steps(&mut *arbiter, &phase);
     let names: Vec<&str> = steps.iter().map(|step| step.step.as_str()).collect();
     assert_eq!(names, ["port shares", "at heads", "filling"].repeat(4));
+    // 0→2 waits for the port of 2, and there for 1→2, the third transfer.
+    assert_eq!((steps[1].link, &steps[1].because[..]), (phase.links(0)[1], &[2][..]));
     assert_eq!(steps[0].rate, 0.5e9, "half of its device's link, and of the port");
     // R = 1 + n − u/2 with n = ρR/2, u = ρ/2, and the head busy: ρR = 1.
     let rho = 2.0 * rates[0] / 1e9;

@@ -152,6 +152,22 @@ fn lone_transfers_have_their_bindings() {
     assert_eq!((near.link, near.cause(), near.by), (up(&fabric, gpus[0]), Cause::FullRate, u32::MAX));
 }
 
+/// The root complex leaves 0.8 of its port; a device's link with half of that bandwidth is what limits the transfer.
+#[test]
+fn a_link_narrower_than_the_reduced_port_is_named() {
+    let mut b = FabricBuilder::new();
+    let root = b.root(NodeKind::RootComplex).unwrap();
+    let mut below = |bandwidth: f64| {
+        let switch = b.child(root, NodeKind::Switch, crate::common::link(B, B)).unwrap();
+        b.child(switch, NodeKind::Gpu, crate::common::link(bandwidth, bandwidth)).unwrap()
+    };
+    let (from, to) = (below(B), below(0.5 * B));
+    let fabric = b.build();
+    let phase = Phase::new(&fabric, &[Transfer::new(from, to)]);
+    let (rates, bindings) = answer(&mut *make("pcie-congestion", &fabric, r#"{"tau": 0.2}"#), &phase);
+    assert_eq!((rates[0], bindings[0].link, bindings[0].cause()), (0.5 * B, down(&fabric, to), Cause::FullRate));
+}
+
 /// Example 1 (section V-B): factors 0.6 and 0.4 enter by one port, 0.3 and 0.5 by another; out come 0.33, 0.22, 0.17,
 /// 0.28 after step B. The root is a switch here, so that only the upstream port matters; and without step D, which in the
 /// whole model lets b hold a back at their common port. The factors are those of the sources' links: a limit would mean less.

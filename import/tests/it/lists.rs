@@ -250,6 +250,26 @@ fn affinities_whose_columns_are_empty() {
     assert_eq!((cpus("8-15").counts.roots, cpus("0-7").counts.roots), (2, 3));
 }
 
+/// Where a device belongs matters only beside another.
+#[test]
+fn a_lone_device_without_affinity_is_no_doubt() {
+    let doubt = "does not show where";
+    assert!(!warnings(&good("\tGPU0\nGPU0\t X \n")).contains(doubt));
+    let pair = good("\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n");
+    assert!(warnings(&pair).contains("does not show where GPU0, GPU1 belong"), "{}", warnings(&pair));
+}
+
+/// Those of one machine are some tens; 512 are read, and more are refused before their rows are.
+#[test]
+fn a_matrix_has_at_most_512_devices() {
+    let message = |devices: usize| {
+        let head: String = (0..devices).map(|n| format!("\tGPU{n}")).collect();
+        read(&format!("{head}\tCPU Affinity\nGPU0\t X \n")).expect_err("rows are missing").message
+    };
+    assert_eq!(message(513), "more than 512 devices");
+    assert!(!message(512).contains("more than"), "{}", message(512));
+}
+
 #[test]
 fn a_virtual_machine_with_a_bus_for_each_device() {
     let row = |own: usize, numa: usize| {

@@ -43,7 +43,7 @@ fn a_message_is_sent_and_arrives() {
     assert_eq!(planned(&world, &operation).engines()[0].slots, 1);
 }
 
-/// 1 GB/s, two hops of 40 ps: o + k · 1000 ps + 80 ps + L + o.
+/// 1 GB/s, two hops of 40 ps: o + k · 1000 ps + 80 ps + L + o. No bytes cross no link: o + L + o.
 #[test]
 fn over_the_fabric() {
     let world = World::small(1e9, 40);
@@ -58,6 +58,9 @@ fn over_the_fabric() {
     check(&operation, 3 + 100_000 + 80 + 7 + 3);
     operation["transfer"]["limit"] = json!(5e8);
     check(&operation, 3 + 200_000 + 80 + 7 + 3);
+    operation["transfer"]["bytes"] = json!(0);
+    check(&operation, 3 + 7 + 3);
+    operation["transfer"]["bytes"] = json!(1);
     operation["transfer"]["to"] = json!(99);
     assert!(estimated(&world, &operation).unwrap_err().starts_with("over: the topology has no route"));
 }

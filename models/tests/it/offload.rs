@@ -148,6 +148,22 @@ fn switches_and_their_effects() {
     check(&[sync, ("depth_first", on)], 270, Relation::AtLeast);
 }
 
+/// L in the place of g moves nothing where both are equal: of both directions, and of one.
+#[test]
+fn a_latency_equal_to_the_gap_moves_nothing() {
+    let said = |switch: &str, gap_in: u64| {
+        let mut params = json!({ "device": 3, "in": 90, "out": 60, "kernel": 30, "streams": 3, "copy_engines": 1,
+            "parameters": { "latency_in": 10, "gap_in": gap_in, "per_byte_in": 1.0, "latency_out": 20, "gap_out": 20,
+            "per_byte_out": 1.0 } });
+        params[switch] = json!(true);
+        holds(&world(), "offload", &params).2
+    };
+    let full = [1, 10, 15].map(|gap_in| said("full_latency", gap_in));
+    assert_eq!(full, [Relation::AtLeast, Relation::Equal, Relation::AtMost]);
+    let depth = [1, 10, 15].map(|gap_in| said("depth_first", gap_in));
+    assert_eq!(depth, [Relation::AtLeast, Relation::AtLeast, Relation::Unstated]);
+}
+
 #[test]
 fn departures_are_named() {
     let mut params = titan(7);

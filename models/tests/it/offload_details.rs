@@ -118,6 +118,17 @@ fn roofline_bounds() {
     assert_eq!(details(&world(), "offload", &params).get("roofline"), None);
 }
 
+/// The condition is one of streams without implicit synchronisation.
+#[test]
+fn a_second_copy_engine_is_spoken_of_where_its_condition_applies() {
+    let spoken = |method: &str, sync: bool| {
+        let params = json!({ "device": 3, "in": 9000, "out": 9000, "kernel": 9000, "method": method, "copy_engines": 1,
+            "streams": 3, "implicit_sync": sync, "parameters": { "per_byte_in": 1.0, "per_byte_out": 1.0 } });
+        details(&world(), "offload", &params).get("second_copy_engine_helps").is_some()
+    };
+    assert_eq!([spoken("streams", false), spoken("streams", true), spoken("explicit", false)], [true, false, false]);
+}
+
 /// One direction or the kernel large enough to know which branch of which formula applies, and the optimum in closed
 /// form.
 #[test]
@@ -127,24 +138,33 @@ fn stream_estimates_of_section_6() {
             "implicit_sync": sync,
             "parameters": { "per_byte_in": 100.0, "per_byte_out": 100.0, "gap_in": 1_000_000, "gap_out": 1_000_000 } })
     };
-    let check = |params: Value, dominant: &str, expected: Option<f64>| {
+    let check = |params: Value, dominant: &str, expected: Option<(&str, f64)>| {
         let d = details(&world(), "offload", &params);
         assert_eq!(d["dominant"], dominant, "{params}");
-        let found = d.get("stream_estimate").map(|e| e["streams"].as_f64().unwrap());
-        assert!(found.zip(expected).map_or(found == expected, |(a, b)| (a - b).abs() < 1e-9 * b), "{d}");
+        let found = d.get("stream_estimate").map(|e| (e["formula"].as_str().unwrap(), e["streams"].as_f64().unwrap()));
+        let same = |((name, value), (formula, streams)): ((&str, f64), (&str, f64))| {
+            name == formula && (value - streams).abs() < 1e-9 * streams
+        };
+        assert!(found.zip(expected).map_or(found == expected, same), "{d}");
     };
     // sqrt(B_hd·G / g) = sqrt(1.6e9 / 1e6); sqrt(t_E / 2g) = sqrt(2e8 / 2e6).
-    check(params(16_000_000, 1_000_000, 20_000_000_000, 1, true), "kernel", Some(40.0));
-    check(params(16_000_000, 1_000_000, 200_000_000, 1, true), "transfers", Some(10.0));
+    let expected = Some(("sqrt(B_hd*G_hd / g_dh)", 40.0));
+    check(params(16_000_000, 1_000_000, 20_000_000_000, 1, true), "kernel", expected);
+    let expected = Some(("sqrt(t_E / (g_hd + g_dh))", 10.0));
+    check(params(16_000_000, 1_000_000, 200_000_000, 1, true), "transfers", expected);
     // No implicit synchronisation, B_hd > B_dh: T + g(n−1) = (t_E + T)/n with T = 1e8, t_E = 2e8, g = 1e6:
     // n² + 99n − 300 = 0.
     let root = (-99.0 + (99.0_f64 * 99.0 + 1200.0).sqrt()) / 2.0;
-    check(params(16_000_000, 1_000_000, 200_000_000, 1, false), "transfers", Some(root));
-    check(params(1_000_000, 16_000_000, 200_000_000, 1, false), "transfers", Some(root));
+    let expected = Some(("B_dh*G_dh + g_dh*(n-1) = t_E/n + B_dh*G_dh/n", root));
+    check(params(16_000_000, 1_000_000, 200_000_000, 1, false), "transfers", expected);
+    let expected = Some(("B_hd*G_hd + g_hd*(n-1) = B_hd*G_hd/n + t_E/n", root));
+    check(params(1_000_000, 16_000_000, 200_000_000, 1, false), "transfers", expected);
     check(params(1_000_000, 1_000_000, 20_000_000_000, 1, false), "kernel", None);
     // Two engines: sqrt((T_small + t_E) / g) = sqrt(3e8 / 1e6).
-    check(params(16_000_000, 1_000_000, 200_000_000, 2, false), "transfers", Some(300.0_f64.sqrt()));
-    check(params(1_000_000, 16_000_000, 200_000_000, 2, false), "transfers", Some(300.0_f64.sqrt()));
+    let expected = Some(("sqrt((B_dh*G_dh + t_E) / g_hd)", 300.0_f64.sqrt()));
+    check(params(16_000_000, 1_000_000, 200_000_000, 2, false), "transfers", expected);
+    let expected = Some(("sqrt((B_hd*G_hd + t_E) / g_dh)", 300.0_f64.sqrt()));
+    check(params(1_000_000, 16_000_000, 200_000_000, 2, false), "transfers", expected);
     check(params(1_000_000, 1_000_000, 20_000_000_000, 2, false), "kernel", None);
 }
 

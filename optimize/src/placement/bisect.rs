@@ -219,3 +219,27 @@ impl<T: Number> Bisection<T> {
         (keep > 0).then_some(most)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Half of a ring is an arc, which has an edge at either end.
+    #[test]
+    fn halves_of_a_ring_are_arcs() {
+        const RANKS: u32 = 24;
+        let mut ring = Bisection::<i64>::new();
+        ring.clear();
+        for rank in 0..RANKS {
+            ring.add([(rank + 1) % RANKS, (rank + RANKS - 1) % RANKS].into_iter().map(|other| (other, 1)));
+        }
+        for seed in 0..8 {
+            let second = ring.cut(RANKS as usize / 2, 1, &mut ChaCha8Rng::seed_from_u64(seed));
+            let cut = (0..RANKS as usize).filter(|&rank| second[rank] != second[(rank + 1) % RANKS as usize]);
+            assert_eq!((cut.count(), second.iter().filter(|&&second| second).count()), (2, 12), "seed {seed}");
+        }
+    }
+}

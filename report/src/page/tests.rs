@@ -341,7 +341,7 @@ fn sweeps_keep_what_is_drawn() {
         String::from_utf8(out).expect("UTF-8")
     };
     let drawn = r#""points":[{"point":0,"baseline_s":2.5,"best_s":1.25,"proved_optimal":true},{"point":1,"#;
-    assert!(written(2).contains(drawn));
+    assert!(written(2).contains(drawn) && written(super::sweep::MOST_POINTS).contains(drawn));
     let many = written(super::sweep::MOST_POINTS + 1);
     assert!(many.contains(r#""points":[]"#) && many.contains("s under a: the page shows only the sums of 5001 points"));
     let error = Page::default().add_saved("s.json", &sweep(1).replace("best_s", "worst_s")).expect_err("no best");

@@ -278,6 +278,12 @@ mod tests {
     }
 
     #[test]
+    fn a_long_name_ends_in_its_last_column() {
+        let name = "abcdefghijklmnopqrstuvwxyz";
+        assert_eq!((cut(&name[..24]).as_str(), cut(name).as_str()), (&name[..24], "abcdefghijklmnopqrstuvw…"));
+    }
+
+    #[test]
     fn a_column_shows_what_was_at_work_in_it_for_longest() {
         let window = Window { start: SimTime(1000), end: SimTime(1000 + 64 * 10) };
         let kind = |letter| TaskKind { letter, name: letter.to_string(), first: TaskId(0), last: TaskId(0) };

@@ -62,16 +62,22 @@ pub(super) struct Expansion<'a> {
 impl Expansion<'_> {
     /// Makes sure that `count` more transfers are allowed, before they are made.
     pub(super) fn reserve(&mut self, context: &mut Context, span: Span, count: u64) -> Read<()> {
-        self.transfers = self.transfers.saturating_add(count);
+        self.transfers = self.allowed(context, span, count)?;
+        Ok(())
+    }
+
+    /// The number of transfers with `count` more, or an error where those are too many.
+    pub(super) fn allowed(&self, context: &mut Context, span: Span, count: u64) -> Read<u64> {
+        let transfers = self.transfers.saturating_add(count);
         let (most, help) = match self.stream {
             None => (TRANSFERS, "give fewer repetitions, ranks, messages or parts, or run traces with --stream"),
             Some(_) => (STREAMED, "split the load into several runs"),
         };
-        if self.transfers > most {
+        if transfers > most {
             let message = format!("more than {most} transfers and tasks of models in all");
             return Err(context.error(span, message, help));
         }
-        Ok(())
+        Ok(transfers)
     }
 
     /// The id the next task will have.

@@ -23,11 +23,15 @@ fn folder(a: &str, b: &str) -> TempDir {
     folder
 }
 
-fn read(folder: &Path, stream: bool) -> Scenario {
+fn try_read(folder: &Path, stream: bool) -> Option<Scenario> {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).expect("distinct names");
     let options = LoadOptions { stream, ..LoadOptions::default() };
-    load(&folder.join("s.yaml"), &options, &registry).expect("is right")
+    load(&folder.join("s.yaml"), &options, &registry).ok()
+}
+
+fn read(folder: &Path, stream: bool) -> Scenario {
+    try_read(folder, stream).expect("is right")
 }
 
 /// Rows of which some are quoted over two lines, some come after empty lines, and some give no id.
@@ -49,6 +53,18 @@ fn with_ids(rows: usize) -> String {
 fn without_ids(rows: usize) -> String {
     let row = |i: usize| format!("5,{}e-6,g,h{}\r\n", i / 5 * 2, i % 4);
     (0..rows).fold("bytes,start_s,from,to\r\n".to_owned(), |all, i| all + &row(i))
+}
+
+/// The format gives an id 256 bytes.
+#[test]
+fn an_id_of_a_row_has_at_most_256_bytes() {
+    let is_read = |bytes: usize, stream: bool| {
+        let row = format!("id,from,to,bytes,start_s\n{},h0,h1,1,0\n", "n".repeat(bytes));
+        try_read(folder(&row, &without_ids(1)).path(), stream).is_some()
+    };
+    for stream in [false, true] {
+        assert_eq!([is_read(256, stream), is_read(257, stream)], [true, false]);
+    }
 }
 
 #[test]

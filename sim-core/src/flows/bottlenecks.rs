@@ -146,6 +146,14 @@ mod tests {
         assert!(!log.differs(0, &binding(link)));
     }
 
+    /// Of 3 GB in a second, 0.3 bytes are a part of 1e-10 and 30 bytes one of 1e-8.
+    #[test]
+    fn a_loss_below_a_billionth_is_rounding() {
+        let sent = |bytes| Interval { binding: binding(1), time: SimDuration(PS_PER_S), bytes };
+        assert_eq!(sent(3e9 - 0.3).loss(3e9), 0.0);
+        assert_eq!(sent(3e9 - 30.0).loss(3e9), 30.0);
+    }
+
     #[test]
     fn the_largest_loss_wins_even_in_pieces() {
         let mut log = BottleneckLog::default();

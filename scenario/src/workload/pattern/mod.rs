@@ -69,7 +69,7 @@ impl<'a> Expansion<'a> {
         let ranks = sending.ranks.len() as u32;
         let rule = rule(context, kind, &fields, ranks)?;
         let count = rule.count(ranks);
-        self.reserve(context, fields.span, count)?;
+        let transfers = self.allowed(context, fields.span, count)?;
         if let Rule::Random(_) = rule {
             self.generator = Some(random::GENERATOR);
         }
@@ -78,12 +78,12 @@ impl<'a> Expansion<'a> {
             self.traffic.fixed(span);
         }
         match sending.model {
-            Some(_) => {
-                // Each plan reserves its own tasks.
-                self.transfers -= count;
-                self.planned_messages(context, &rule, sending, own_ranks.is_none())
+            // Each plan reserves its own tasks.
+            Some(_) => self.planned_messages(context, &rule, sending, own_ranks.is_none()),
+            None => {
+                self.transfers = transfers;
+                self.plain_messages(context, &rule, sending, own_ranks.is_none())
             }
-            None => self.plain_messages(context, &rule, sending, own_ranks.is_none()),
         }
     }
 
