@@ -6,8 +6,8 @@
 //! cargo bench -p weir-sim-core --bench policies -- --million    # 10^6 transfers among 1,024 hosts, seconds and memory
 //! ```
 //!
-//! CPU seconds of the event loop, both ways in turns, the least of the runs. Targets: ../shared/spec/incremental-policies.md,
-//! section 7.
+//! CPU seconds of the event loop, both ways in turns, the least of the runs. Targets and what is
+//! reached: docs/performance.md.
 
 #[path = "peers/load.rs"]
 mod load;
