@@ -38,7 +38,7 @@ pub(super) struct Member {
 }
 
 impl Factors {
-    /// Finds all of them in the regions that the event touches; and classes that may have been some.
+    /// Finds all of them in the subtrees that the event touches; and classes that may have been some.
     #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
@@ -49,8 +49,8 @@ impl Factors {
             self.watch(class);
         }
         self.seek_unblocked();
-        for at in 0..self.regions.ranges.len() {
-            let (first, end) = self.regions.ranges[at];
+        for at in 0..self.subtrees.ranges.len() {
+            let (first, end) = self.subtrees.ranges[at];
             let mut next = self.watched.next(first);
             while let Some(link) = next.filter(|&link| link < end) {
                 self.find_at(link);

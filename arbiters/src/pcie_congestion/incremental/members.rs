@@ -55,7 +55,7 @@ impl Factors {
             self.enter(class);
         }
         let of = &self.classes[class as usize];
-        self.regions.changed.extend(&of.route);
+        self.subtrees.changed.extend(&of.route);
         if of.is_limited {
             self.limited += u32::from(before == 0);
             self.limited -= u32::from(after == 0);

@@ -17,8 +17,8 @@
 //! - Exceptions ([`exceptions`]) throttle nothing or are not blocked. Steps D2 and D3 ([`raises`]) are for these; what the
 //!   others have on a link is summed over slots.
 //!
-//! An event looks at exceptions in the regions that it touches only ([`regions`]). While there are limited transfers, or a
-//! class brings more to an up link than that carries, the rate arbiter is asked for the rates of these regions ([`old_way`]).
+//! An event looks at exceptions in the subtrees that it touches only ([`subtrees`]). While there are limited transfers, or a
+//! class brings more to an up link than that carries, the rate arbiter is asked for the rates of these subtrees ([`fallback`]).
 //! Lateral links, bandwidth that links share, and the policy without head-of-line blocking are refused: the host goes phase
 //! by phase.
 //!
@@ -28,13 +28,13 @@
 mod answers;
 mod bits;
 mod exceptions;
+mod fallback;
 mod holders;
 mod members;
-mod old_way;
 mod ports;
 mod raises;
-mod regions;
 mod specials;
+mod subtrees;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -54,8 +54,8 @@ use bits::BitSet;
 use exceptions::{Exception, Member};
 use ports::{Cut, Inputs, Mark};
 use raises::Extra;
-use regions::Regions;
 use specials::Sets;
+use subtrees::Subtrees;
 use tables::{Class, Links, Pair};
 use trees::By;
 
@@ -133,7 +133,7 @@ pub struct Factors {
     sets: Sets,
     /// Far more than eps of any link.
     tolerance: f64,
-    regions: Regions,
+    subtrees: Subtrees,
     /// Classes that have come.
     fresh: Vec<u32>,
     /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
@@ -146,7 +146,7 @@ pub struct Factors {
     extras: Vec<Extra>,
     raised: Vec<usize>,
     plain: PcieCongestion,
-    phase: old_way::Phase,
+    phase: fallback::Phase,
     /// Whether the last answer was the rate arbiter's.
     was_asked: bool,
     counters: Counters,
@@ -168,13 +168,13 @@ impl IncrementalArbiter for Factors {
         if self.clamped > 0 || self.limited > 0 {
             self.counters.asked += 1;
             self.was_asked = true;
-            self.touch_regions();
+            self.touch_subtrees();
             return self.ask(answer);
         }
-        self.regions.all |= std::mem::take(&mut self.was_asked);
+        self.subtrees.all |= std::mem::take(&mut self.was_asked);
         self.counters.fast += 1;
         self.divide_downward();
-        self.touch_regions();
+        self.touch_subtrees();
         self.block();
         self.find_exceptions();
         self.counters.exceptions += self.exceptions.len() as u64;
@@ -244,7 +244,7 @@ impl Factors {
             sets: Sets::new(ups + downs),
             tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
             fresh: Vec::new(),
-            regions: Regions::new(ups),
+            subtrees: Subtrees::new(ups),
             watched: BitSet::new(ups),
             away: Vec::new(),
             listed: Vec::new(),
@@ -253,7 +253,7 @@ impl Factors {
             raised: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,
-            phase: old_way::Phase::default(),
+            phase: fallback::Phase::default(),
             was_asked: false,
             counters: Counters::default(),
             ports,

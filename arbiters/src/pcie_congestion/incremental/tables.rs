@@ -156,7 +156,7 @@ pub(super) struct Class {
     pub(super) narrowest: f64,
     /// What one transfer reserves on the links after its port.
     pub(super) reserved: u64,
-    /// For the old way.
+    /// For the fallback.
     pub(super) links: SmallVec<[LinkId; 12]>,
     pub(super) limit: f64,
     /// What was told: the node it hangs below; the level where it is a root.

@@ -28,7 +28,7 @@ pub(super) struct Phase {
 }
 
 impl Factors {
-    /// All rates of the regions that the event touches, by the rate arbiter.
+    /// All rates of the subtrees that the event touches, by the rate arbiter.
     pub(super) fn ask(&mut self, answer: &mut Answer) -> Result<(), CallError> {
         let (classes, mut phase) = (self.touched_classes(), std::mem::take(&mut self.phase));
         phase.clear();

@@ -1,34 +1,34 @@
-//! Parts of the tree that no route leaves: an event looks at the exceptions of those that it touches only, and asks the rate
+//! Subtrees that no route leaves: an event looks at the exceptions of those that it touches only, and asks the rate
 //! arbiter for the rates of these only.
 //!
 //! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth.
 
 use super::{Factors, NONE};
 
-/// The regions that an event touches.
+/// The subtrees that an event touches.
 #[derive(Debug, Default)]
-pub(super) struct Regions {
+pub(super) struct Subtrees {
     /// Edges of routes that have changed.
     pub(super) changed: Vec<u32>,
     /// Everything may have changed.
     pub(super) all: bool,
     /// Counts events.
     event: u64,
-    /// The last event that touched the region below an edge; the first one is that below the roots.
+    /// The last event that touched the subtree below an edge; the first one is that below the roots.
     touched: Vec<u64>,
-    /// `first..end`, per region and depth.
+    /// `first..end`, per subtree and depth.
     pub(super) ranges: Vec<(u32, u32)>,
 }
 
-impl Regions {
+impl Subtrees {
     pub(super) fn new(edges: usize) -> Self {
         Self { touched: vec![0; edges + 1], all: true, ..Self::default() }
     }
 }
 
 impl Factors {
-    /// The region of an edge in use: 0, or one more than the edge below which it is.
-    fn region(&self, mut edge: u32) -> usize {
+    /// The subtree of an edge in use: 0, or one more than the edge below which it is.
+    fn subtree(&self, mut edge: u32) -> usize {
         loop {
             let parent = self.links.ups[edge as usize].parent;
             if parent == NONE {
@@ -42,32 +42,32 @@ impl Factors {
         }
     }
 
-    /// Finds the regions that have changed.
-    pub(super) fn touch_regions(&mut self) {
-        self.regions.ranges.clear();
-        self.regions.event += 1;
+    /// Finds the subtrees that have changed.
+    pub(super) fn touch_subtrees(&mut self) {
+        self.subtrees.ranges.clear();
+        self.subtrees.event += 1;
         let edges = self.links.ups.len() as u32;
-        if std::mem::take(&mut self.regions.all) {
-            self.regions.changed.clear();
-            return self.regions.ranges.push((0, edges));
+        if std::mem::take(&mut self.subtrees.all) {
+            self.subtrees.changed.clear();
+            return self.subtrees.ranges.push((0, edges));
         }
-        while let Some(edge) = self.regions.changed.pop() {
-            let region = self.region(edge);
-            if self.regions.touched[region] != self.regions.event {
-                self.regions.touched[region] = self.regions.event;
-                self.list_ranges(region);
+        while let Some(edge) = self.subtrees.changed.pop() {
+            let subtree = self.subtree(edge);
+            if self.subtrees.touched[subtree] != self.subtrees.event {
+                self.subtrees.touched[subtree] = self.subtrees.event;
+                self.list_ranges(subtree);
             }
         }
     }
 
-    fn list_ranges(&mut self, region: usize) {
+    fn list_ranges(&mut self, subtree: usize) {
         let ups = &self.links.ups;
-        let (mut first, mut end) = match region.checked_sub(1) {
+        let (mut first, mut end) = match subtree.checked_sub(1) {
             Some(edge) => ups[edge].children,
             None => (0, ups.partition_point(|up| up.parent == NONE) as u32),
         };
         while first < end {
-            self.regions.ranges.push((first, end));
+            self.subtrees.ranges.push((first, end));
             let has_children = |edge: &u32| ups[*edge as usize].children.1 > 0;
             let (Some(a), Some(b)) = ((first..end).find(has_children), (first..end).rev().find(has_children)) else {
                 break;
@@ -76,12 +76,12 @@ impl Factors {
         }
     }
 
-    /// The classes that start in the regions that an event touches, ascending.
+    /// The classes that start in the subtrees that an event touches, ascending.
     pub(super) fn touched_classes(&self) -> Vec<u32> {
-        let edges = self.regions.ranges.iter().flat_map(|&(first, end)| first as usize..end as usize);
+        let edges = self.subtrees.ranges.iter().flat_map(|&(first, end)| first as usize..end as usize);
         let starting = |edge: usize| self.links.ups[edge].starting.iter().chain(&self.links.downs[edge].starting);
         let mut classes: Vec<u32> = edges.flat_map(starting).copied().collect();
-        // Regions may lie within others.
+        // Subtrees may lie within others.
         classes.sort_unstable();
         classes.dedup();
         classes
@@ -90,6 +90,6 @@ impl Factors {
     /// Whether an event looks at the exceptions that start where a class does.
     pub(super) fn is_touched(&self, class: u32) -> bool {
         let edge = self.classes[class as usize].route[0];
-        self.regions.ranges.iter().any(|&(first, end)| (first..end).contains(&edge))
+        self.subtrees.ranges.iter().any(|&(first, end)| (first..end).contains(&edge))
     }
 }
