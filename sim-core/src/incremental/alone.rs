@@ -1,6 +1,6 @@
 //! Transfers that share no link with any other: the narrowest hop, or their limit, sets their level until another one comes.
 //!
-//! They need no class, group or root, and the arbiter does not see them; they have an end only. The arithmetic is that of a
+//! They need no class and no node, and the arbiter does not see them; they have an end only. The arithmetic is that of a
 //! root with one member, to the last bit: level ⌊C / w⌋, end ⌈(work − level / 1024) / level⌉ after the start. When another
 //! transfer comes to one of the links, the transfer is placed like any other, with what is left of its work.
 

@@ -15,10 +15,9 @@ pub(crate) struct Gone {
     /// The link that limited it at its end, or [`LinkId::NONE`] for its limit, and for how long without a break.
     pub(crate) link: LinkId,
     pub(crate) time: u64,
-    /// Why: [`Cause::OwnLimit`], `FullRate` where it is alone, `Priority` or `SharedLink`.
+    /// Why: what the arbiter says, or [`Cause::FullRate`] where nobody shares the link.
     pub(crate) cause: Cause,
-    /// One that is served before it there, or another one that the link limits, or else crosses it; [`NONE`] where there
-    /// is none.
+    /// One that holds it back there, or shares the link; [`NONE`] where there is none.
     pub(crate) by: u32,
     /// For how long it had no rate, where that is known.
     pub(crate) blocked: Option<u64>,
@@ -143,7 +142,7 @@ impl Clocks {
         if self.nodes.has_class(class) { self.nodes.at(class).heap.first().map(|(_, slot)| slot) } else { None }
     }
 
-    /// Takes the weight of an ended transfer off its links, and its class out of its group if it was the last.
+    /// Takes the weight of an ended transfer off its links, and lets its class hang below nothing if it was the last.
     fn take_weight(&mut self, slot: u32, now: u64) {
         let Transfer { path, class, weight, .. } = self.transfers[slot as usize];
         for at in self.links_of(path) {

@@ -6,6 +6,7 @@
 //! b all have the share of b, so a fall claims whole cells. When all counts are right, each link is looked at once, in any
 //! order: whoever moves goes to the least share of its route.
 
+mod links;
 mod verify;
 
 use rustc_hash::FxHashMap;
@@ -18,6 +19,7 @@ use weir_plugin_api::{
 use super::EqualShare;
 use crate::common::cells::{Cells, Hop, In, Out};
 use crate::common::params::{NoParams, decode};
+use links::Link;
 
 /// Transfers of one route and limit.
 #[derive(Clone, Copy, Debug)]
@@ -32,29 +34,6 @@ struct Class {
     link: u32,
     /// Whether it is in `moved`.
     is_moved: bool,
-}
-
-/// A link, or a limit of some classes.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    capacity: u64,
-    /// Transfers on it.
-    transfers: u64,
-    /// What each may have at most; of a limit, its level. Of a link without transfers, [`INF`].
-    share: Level,
-    /// The share when it was looked at last.
-    before: Level,
-    /// At least the share of each class on it that another link holds back.
-    hint: Level,
-    /// Transfers that it holds back, and what it has of the others, in units, where loads are kept.
-    own: u64,
-    others: i128,
-    /// What the host knows.
-    told: Level,
-    /// Whether it is in `changed`, and in `stirred`.
-    is_changed: bool,
-    is_stirred: bool,
-    peak: u64,
 }
 
 /// The incremental side of `equal-share`.
@@ -79,37 +58,9 @@ pub struct Parts {
     wants_peaks: bool,
 }
 
-impl Link {
-    /// Notes the load of this moment.
-    fn note_load(&mut self, is_kept: bool) {
-        if self.own > 0 && self.own == self.transfers {
-            // All of a link that holds everybody on it back is in use, but for rounding.
-            self.peak = self.capacity;
-        } else if is_kept {
-            let own = if self.own > 0 { i128::from(self.own) * i128::from(self.share) } else { 0 };
-            self.peak = self.peak.max((own + self.others) as u64);
-        }
-    }
-}
-
 impl Parts {
     fn add_link(&mut self, capacity: u64, share: Level) -> u32 {
-        let (transfers, hint, own, others, peak) = (0, 0, 0, 0, 0);
-        let (is_changed, is_stirred) = (false, false);
-        let (before, told) = (share, INF);
-        self.links.push(Link {
-            capacity,
-            transfers,
-            share,
-            before,
-            hint,
-            own,
-            others,
-            told,
-            is_changed,
-            is_stirred,
-            peak,
-        });
+        self.links.push(Link::new(capacity, share));
         self.cells.add_link();
         (self.links.len() - 1) as u32
     }
