@@ -13,15 +13,27 @@ use crate::record::libraries;
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
 
-const SIGNALS: [(c_int, &str); 5] = [
+/// Signals of crashes, and of timers, which only a plugin sets.
+pub(crate) const SIGNALS: [(c_int, &str); 10] = [
     (libc::SIGSEGV, "SIGSEGV"),
     (libc::SIGBUS, "SIGBUS"),
     (libc::SIGILL, "SIGILL"),
     (libc::SIGFPE, "SIGFPE"),
     (libc::SIGABRT, "SIGABRT"),
+    (libc::SIGTRAP, "SIGTRAP"),
+    (libc::SIGSYS, "SIGSYS"),
+    (libc::SIGALRM, "SIGALRM"),
+    (libc::SIGVTALRM, "SIGVTALRM"),
+    (libc::SIGPROF, "SIGPROF"),
 ];
 
-/// From now on a plugin that crashes, or calls `exit`, is named on stderr, and the program ends with a code. A crash outside
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    /// C11, 7.22.4.3.
+    fn at_quick_exit(function: extern "C" fn()) -> c_int;
+}
+
+/// From now on a plugin that crashes, or calls `exit` or `quick_exit`, is named on stderr, and the program ends with a code. A crash outside
 /// of any call, while libraries are open, names these. Only `_exit` goes unnoticed.
 pub fn name_crashes(exit_code: i32) {
     static ONCE: Once = Once::new();
@@ -37,8 +49,12 @@ pub fn name_crashes(exit_code: i32) {
                 libc::sigaction(signal, &raw const action, std::ptr::null_mut());
             }
         }
-        // SAFETY: the function stays where it is; where no room is left for it, `exit` goes unnoticed.
-        unsafe { libc::atexit(exited) };
+        // SAFETY: the functions stay where they are; where no room is left for one, its kind of end goes unnoticed.
+        unsafe {
+            libc::atexit(exited);
+            #[cfg(target_os = "linux")]
+            at_quick_exit(quickly_exited);
+        };
     });
 }
 
@@ -53,6 +69,11 @@ extern "C" fn crashed(signal: c_int) {
 
 extern "C" fn exited() {
     end_named("ended the program in", "exit");
+}
+
+#[cfg(target_os = "linux")]
+extern "C" fn quickly_exited() {
+    end_named("ended the program in", "quick_exit");
 }
 
 /// Names the plugin that this thread is in, and ends the program; returns where it is in none.

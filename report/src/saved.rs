@@ -5,6 +5,7 @@
 //! ```
 
 mod amounts;
+mod flows;
 mod keys;
 mod run;
 mod spread;

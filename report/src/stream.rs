@@ -7,7 +7,7 @@ use serde::Serialize;
 use weir_optimize::text::csv_field;
 use weir_sim_core::Departure;
 
-use crate::json::{TransferRow, transfer_row};
+use crate::json::{TransferRow, transfer_row, write_json};
 use crate::{Alone, Run, write_streamed};
 
 /// Where the transfers of a run went, and how many there are.
@@ -62,7 +62,7 @@ impl Lines {
         match self {
             Self::Csv => csv(&row, out),
             Self::Json => {
-                serde_json::to_writer(&mut out, &row)?;
+                write_json(&row, &mut out)?;
                 out.write_all(b"\n")
             }
         }

@@ -16,7 +16,8 @@ use weir_optimize::text::csv_field;
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{
-    NotExplained, ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, cause_text, duration, place_text, rate,
+    NotExplained, ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, cause_text, duration, place_text,
+    rate, write_json,
 };
 use weir_scenario::Scenario;
 use weir_sim_core::{TaskId, TaskTimes};
@@ -54,9 +55,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
             csv.push_str(&comparison.csv());
             panels.push(comparison.panel());
             output.result(|writer| match args.json {
-                true => serde_json::to_writer(&mut *writer, &comparison.result())
-                    .map_err(std::io::Error::from)
-                    .and_then(|()| writeln!(writer)),
+                true => write_json(&comparison.result(), &mut *writer).and_then(|()| writeln!(writer)),
                 false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, comparison.text()),
             })
         })?;

@@ -154,6 +154,9 @@ fn a_plugin_that_ends_the_program_is_named() {
         ("CRASHES", "crashed in allocate (SIGSEGV)"),
         ("ABORTS", "crashed in allocate (SIGABRT)"),
         ("EXITS", "ended the program in allocate (exit)"),
+        #[cfg(target_os = "linux")]
+        ("QUICKLY_EXITS", "ended the program in allocate (quick_exit)"),
+        ("IS_ALARMED", "crashed in allocate (SIGALRM)"),
     ] {
         let place = Place::sick(mode);
         let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "-o", "out.txt"]);
@@ -183,6 +186,8 @@ fn an_isolated_plugin_that_ends_its_process_fails_the_run_that_uses_it() {
         ("CRASHES", "ended the plugin's process (signal SIGSEGV); report it to its author"),
         ("ABORTS", "ended the plugin's process (signal SIGABRT); report it to its author"),
         ("EXITS", "ended the plugin's process (exit status: 0); report it to its author"),
+        ("QUICKLY_EXITS", "ended the plugin's process (exit status: 0); report it to its author"),
+        ("IS_ALARMED", "ended the plugin's process (signal SIGALRM); report it to its author"),
         ("HANGS", "has not returned for 0.3 s; remove it with"),
     ] {
         let place = Place::sick(mode);

@@ -76,20 +76,74 @@ fn edited_results_are_refused_by_every_command_that_reads_them() {
         ("\"busy_s\":0.02", "\"busy_s\":99.0", "edited.json:1: links[0]: `g0` → `rc` is busy for 99 s of 0.03 s"),
         ("\"peak_Bps\":500000000.0", "\"peak_Bps\":1.0", "edited.json:1: links[0]: `g0` → `rc` carried 10000000 B"),
         ("\"fingerprint\":\"", "\"fingerprint\":\"z", "edited.json:1: fingerprint: `z"),
+        ("\"complete\":true", "\"complete\":false", "edited.json:1: complete: false, with no stopped_ps"),
+        (
+            "\"events\":",
+            "\"events\":1,\"hops\":",
+            "edited.json:1: events: 1, but transfers alone started and ended 4 times",
+        ),
+        ("\"input_sha256\":\"", "\"input_sha256\":\"z", "edited.json:1: input_sha256: `z"),
     ] {
-        let edited = good.replacen(from, to, 1);
-        assert_ne!(edited, good);
-        let file = folder.write("edited.json", &edited);
-        let said = ["compare", "report"].map(|command| {
-            let page = folder.path("page.html");
-            let output = if command == "report" { &["-o", &*page][..] } else { &[] };
-            let ended = run(&[&[command, &*file], output].concat());
-            assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{command} {what}");
-            ended.stderr
-        });
-        assert!(said[0].contains(what) && said[0].contains("save it again"), "{what}: {}", said[0]);
-        assert_eq!(said[0], said[1], "the same reader");
+        refused(&folder, &good, from, to, what);
     }
+}
+
+#[test]
+fn edited_results_in_full_are_refused_too() {
+    let folder = Folder::new();
+    let good = run(&["run", &folder.write("s.yaml", SHARED), "--full", "--json"]).stdout;
+    for (from, to, what) in [
+        ("\"route\":[", "\"route\":[9,", "edited.json:1: transfers[0]: `p` has link 9 on its route, and the run has 6"),
+        (
+            "\"route\":[0,5]",
+            "\"route\":[5,0]",
+            "edited.json:1: transfers[0]: `p` has a route that goes from `g0` on over `rc`",
+        ),
+        (
+            "\"route\":[0,5]",
+            "\"route\":[0]",
+            "edited.json:1: transfers[0]: `p` has a route that ends at `rc`, not at `g2`",
+        ),
+        (
+            "\"route\":[0,5]",
+            "\"route\":[0,5],\"shares\":[1.0]",
+            "edited.json:1: transfers[0]: `p` has `shares` that are no parts",
+        ),
+        (
+            "\"to\":\"rc\",\"bytes\":10000000",
+            "\"to\":\"rc\",\"bytes\":9999990",
+            "edited.json:1: links[0]: `g0` → `rc` carried 9999990 B, and transfers sent 10000000 B",
+        ),
+        ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"p\":-", "edited.json:1: phases[0]: `p` has rate -500000000"),
+        ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"p\":9", "edited.json:1: phases[0]: rates of"),
+        ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"r\":", "edited.json:1: phases[0]: the run has no transfer `r`"),
+        ("\"kind\":\"gpu\"", "\"kind\":\"cow\"", "edited.json:1: nodes[1]: `g0` is a `cow`, which is no kind of node"),
+        (
+            "\"direction\":\"up\"",
+            "\"direction\":\"left\"",
+            "edited.json:1: links[0]: `g0` → `rc`: direction `left` is none of",
+        ),
+        ("\"name\":\"g0\"", "\"name\":\"g9\"", "edited.json:1: links[0]: `g0` → `rc`: the run has no node `g0`"),
+        ("\"links\":[{\"id\":0", "\"links\":[{\"id\":7", "edited.json:1: links[0]: `g0` → `rc`: its id is 7, not 0"),
+    ] {
+        refused(&folder, &good, from, to, what);
+    }
+}
+
+/// A result with one text put for another is refused by all that read results, with the same words.
+fn refused(folder: &Folder, good: &str, from: &str, to: &str, what: &str) {
+    let edited = good.replacen(from, to, 1);
+    assert_ne!(edited, good, "{from}");
+    let file = folder.write("edited.json", &edited);
+    let said = ["compare", "report"].map(|command| {
+        let page = folder.path("page.html");
+        let output = if command == "report" { &["-o", &*page][..] } else { &[] };
+        let ended = run(&[&[command, &*file], output].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{command} {what}");
+        ended.stderr
+    });
+    assert!(said[0].contains(what) && said[0].contains("save it again"), "{what}: {}", said[0]);
+    assert_eq!(said[0], said[1], "the same reader");
 }
 
 #[test]

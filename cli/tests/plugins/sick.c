@@ -1,6 +1,7 @@
 /* A plugin whose answers are wrong in the way that MODE says, so that the command's words about them can be tested. */
 #include "weir_plugin.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,8 +33,13 @@ enum {
     AGAIN_IN_VAIN,
     OVERRUNS,
     SCRIBBLES,
-    ABORTS_AT_EXIT
+    ABORTS_AT_EXIT,
+    QUICKLY_EXITS,
+    IS_ALARMED
 };
+
+/* C11; the compiler is asked for C99. */
+void quick_exit(int code);
 
 static void round_down(int mode)
 {
@@ -124,6 +130,12 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     }
     if (MODE == EXITS) {
         exit(0);
+    }
+    if (MODE == QUICKLY_EXITS) {
+        quick_exit(0);
+    }
+    if (MODE == IS_ALARMED) {
+        raise(SIGALRM);
     }
     if (MODE == PRINTS) {
         printf("a word of the plugin\n");

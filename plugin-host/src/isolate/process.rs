@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::child::CHILD_COMMAND;
 use super::wire::{Ask, Listing, Tell, receive, send};
+#[cfg(unix)]
+use crate::crash::SIGNALS;
 use crate::error::PluginError;
 
 /// How long a library may take to open (*assumed*: they take milliseconds).
@@ -170,19 +172,10 @@ fn how_it_ended(status: ExitStatus) -> String {
     status.to_string()
 }
 
-/// Names of the signals that broken code raises.
+/// The name of a signal that broken code raises, or its number.
 #[cfg(unix)]
 fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGBUS => "SIGBUS",
-        other => return other.to_string(),
-    };
-    name.to_owned()
+    let others = [(libc::SIGKILL, "SIGKILL"), (libc::SIGTERM, "SIGTERM")];
+    let mut known = SIGNALS.into_iter().chain(others);
+    known.find(|(known, _)| *known == signal).map_or(signal.to_string(), |(_, name)| name.to_owned())
 }

@@ -12,8 +12,11 @@ fn saved(makespan: u64, ends: &[(&str, u64)]) -> String {
     };
     let transfers: Vec<_> = ends.iter().map(transfer).collect();
     format!(
-        r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0000000000000000","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
+        r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"{:064}","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"{:016}","makespan_s":{},"makespan_ps":{makespan},"events":{},"transfers":[{}],"links":[],"operations":[]}}"#,
+        0,
+        0,
         seconds(makespan),
+        2 * ends.len(),
         transfers.join(",")
     )
 }
@@ -103,7 +106,10 @@ fn a_scenario_written_as_json_is_not_a_saved_result() {
     let operations = right.replace(r#""operations":[]"#, &format!(r#""operations":[{last}]"#));
     assert!(wrong(&operations).contains("operations[0]: `b` has end_s 0 before start_s 1"), "{}", wrong(&operations));
     // What is not listed contradicts nothing.
-    for short in ["\"complete\":false", "\"complete\":true,\"streamed\":{\"transfers\":2,\"ended\":2}"] {
+    for short in [
+        "\"complete\":false,\"stopped_s\":0.000002,\"stopped_ps\":2000000",
+        "\"complete\":true,\"streamed\":{\"transfers\":2,\"ended\":2}",
+    ] {
         let later =
             right.replace("\"complete\":true", short).replace("\"makespan_ps\":1000007", "\"makespan_ps\":1000008");
         Column::of_saved("x.json", &later).expect("reads");
@@ -116,8 +122,8 @@ fn with_spread(makespan: u64, ends: &[(&str, u64)], width: u64) -> String {
         let seconds = |ps: u64| ps as f64 / PS_PER_S as f64;
         format!(r#"{{"min":{},"median":{1},"max":{1}}}"#, seconds(end), seconds(end + width))
     };
-    let spread = format!(r#""spread":{{"jitter_s":1e-6,"seeds":4,"makespan_s":{}}},"events":0"#, range(makespan));
-    ends.iter().fold(saved(makespan, ends).replace(r#""events":0"#, &spread), |text, (_, end)| {
+    let spread = format!(r#""spread":{{"jitter_s":1e-6,"seeds":4,"makespan_s":{}}},"events":"#, range(makespan));
+    ends.iter().fold(saved(makespan, ends).replace(r#""events":"#, &spread), |text, (_, end)| {
         let exact = format!(r#""end_ps":{end},"#);
         text.replace(&exact, &format!(r#"{exact}"end_spread_s":{},"#, range(*end)))
     })

@@ -6,7 +6,7 @@ use crate::CauseKind;
 use crate::json::{LinkRow, List, PhaseRow, RunJson, TransferRow};
 
 /// Relative room for the digits of other programs, and for what the audit of a run allows.
-const ROOM: f64 = 1e-8;
+pub(super) const ROOM: f64 = 1e-8;
 /// Seconds of room for picoseconds that were rounded.
 const ROUNDED: f64 = 1e-11;
 
@@ -23,7 +23,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| of_order(phases))
 }
 
-fn found<T>(list: &str, rows: &[T], fault: impl Fn(&T) -> Option<String>) -> Option<String> {
+pub(super) fn found<T>(list: &str, rows: &[T], fault: impl Fn(&T) -> Option<String>) -> Option<String> {
     rows.iter().enumerate().find_map(|(i, row)| Some(format!("{list}[{i}]: {}", fault(row)?)))
 }
 
@@ -32,11 +32,11 @@ fn of_fingerprint(text: &str) -> Option<String> {
     (!is_digest).then(|| format!("fingerprint: `{text}` is not 16 hexadecimal digits"))
 }
 
-fn above(value: f64, most: f64) -> bool {
+pub(super) fn above(value: f64, most: f64) -> bool {
     value > most * (1.0 + ROOM) + ROUNDED
 }
 
-fn differ(a: f64, b: f64) -> bool {
+pub(super) fn differ(a: f64, b: f64) -> bool {
     (a - b).abs() > a.abs().max(b.abs()) * ROOM + ROUNDED
 }
 

@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use weir_plugin_api::PS_PER_S;
 
-use super::{amounts, spread};
+use super::{amounts, flows, spread};
 use crate::json::{List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
 
 /// The first contradiction in a run, with its place.
@@ -32,6 +32,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| of_makespan(run))
         .or_else(|| amounts::contradiction(run))
         .or_else(|| spread::contradiction(run))
+        .or_else(|| flows::contradiction(run))
 }
 
 fn of_transfer(row: &TransferRow<'_>) -> Option<String> {

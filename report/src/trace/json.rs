@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use crate::json::write_json;
+
 /// The members of an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Args(String);
@@ -34,7 +36,9 @@ impl Args {
 
 /// A text as JSON.
 pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let mut out = Vec::new();
+    let _ = write_json(&text, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Thousandths as a decimal: picoseconds in nanoseconds.

@@ -1,0 +1,181 @@
+//! What a full result says of the topology and of what went over it: links between nodes, routes that are ways, bytes and rates
+//! that fit them. And what every result says of whether it is whole.
+
+use std::collections::{HashMap, HashSet};
+
+use weir_plugin_api::NodeKind;
+
+use super::amounts::{ROOM, above, differ, found};
+use crate::json::{ExplainRow, LinkRow, List, NodeRow, PhaseRow, RunJson, TransferRow};
+
+/// The first contradiction, with its place.
+pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
+    of_input(&run.input_sha256).or_else(|| of_end(run)).or_else(|| {
+        let nodes = run.nodes.as_ref()?.at_hand();
+        let (links, transfers) = (run.links.at_hand(), run.transfers.at_hand());
+        let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
+        let explained = run.explain.as_ref().map(List::at_hand);
+        let names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
+        found("nodes", nodes, of_node)
+            .or_else(|| links.iter().enumerate().find_map(|(i, row)| of_link(i, row, &names)))
+            .or_else(|| found("transfers", transfers, |row| of_route(row, links)))
+            .or_else(|| of_bytes(run, links, transfers))
+            .or_else(|| of_rates(phases, links, transfers))
+            .or_else(|| of_explanation(explained?, phases))
+    })
+}
+
+fn of_input(text: &str) -> Option<String> {
+    let is_digest = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (!is_digest).then(|| format!("input_sha256: `{text}` is not 64 hexadecimal digits"))
+}
+
+/// A run is complete, or it stopped at some time; in a complete one everything has ended.
+fn of_end(run: &RunJson<'_>) -> Option<String> {
+    let (complete, stopped) = (run.complete, run.stopped_ps);
+    if complete == stopped.is_some() {
+        let stopped = stopped.map_or("no stopped_ps".to_owned(), |ps| format!("stopped_ps {ps}"));
+        return Some(format!("complete: {complete}, with {stopped}"));
+    }
+    if let Some(stopped) = stopped.filter(|&stopped| stopped < run.makespan_ps) {
+        return Some(format!("stopped_ps: {stopped} is before makespan_ps {}", run.makespan_ps));
+    }
+    let transfers = run.transfers.at_hand();
+    let ended = transfers.iter().filter(|row| row.end_ps.is_some()).count();
+    if complete && ended < transfers.len() {
+        let row = transfers.iter().position(|row| row.end_ps.is_none()).unwrap_or_default();
+        return Some(format!("transfers[{row}].end_ps: null in a run that is complete"));
+    }
+    let (events, least) = (run.events(), transfers.iter().filter(|row| row.start_s.is_some()).count() + ended);
+    (events < least as u64).then(|| format!("events: {events}, but transfers alone started and ended {least} times"))
+}
+
+fn of_node(node: &NodeRow<'_>) -> Option<String> {
+    let (name, kind) = (&node.name, &*node.kind);
+    let is_known = NodeKind::ALL.iter().any(|known| known.word() == kind);
+    (!is_known).then(|| format!("`{name}` is a `{kind}`, which is no kind of node"))
+}
+
+/// All links are there, by number, each between two nodes.
+fn of_link(i: usize, row: &LinkRow<'_>, names: &HashSet<&str>) -> Option<String> {
+    let LinkRow { id, from, to, bandwidth_bps, direction, .. } = row;
+    let what = if id.map(|id| id as usize) != Some(i) {
+        format!("its id is {}, not {i}", id.map_or("missing".to_owned(), |id| id.to_string()))
+    } else if let Some(name) = [from, to].into_iter().find(|name| !names.contains(&***name)) {
+        format!("the run has no node `{name}`")
+    } else if !bandwidth_bps.is_some_and(|bandwidth| bandwidth > 0.0) {
+        "it has no bandwidth_Bps above 0".to_owned()
+    } else if !matches!(direction.as_deref(), Some("up" | "down" | "lateral")) {
+        format!("direction `{}` is none of up, down and lateral", direction.as_deref().unwrap_or_default())
+    } else {
+        return None;
+    };
+    Some(format!("links[{i}]: `{from}` → `{to}`: {what}"))
+}
+
+/// A route leads from link to link, from the source to the destination; of several at once each link has its part.
+fn of_route(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
+    let (TransferRow { id, from, to, .. }, route) = (row, row.route.as_ref()?);
+    if let Some(link) = route.iter().find(|&&link| link as usize >= links.len()) {
+        return Some(format!("`{id}` has link {link} on its route, and the run has {} links", links.len()));
+    }
+    if let Some(shares) = &row.shares {
+        let are_parts = shares.len() == route.len() && shares.iter().all(|&share| share > 0.0 && !above(share, 1.0));
+        return (!are_parts).then(|| format!("`{id}` has `shares` that are no parts, one for each link of `route`"));
+    }
+    let mut at = from;
+    for &link in route {
+        let link = &links[link as usize];
+        if link.from != *at {
+            return Some(format!("`{id}` has a route that goes from `{at}` on over `{}` → `{}`", link.from, link.to));
+        }
+        at = &link.to;
+    }
+    (at != to && !route.is_empty()).then(|| format!("`{id}` has a route that ends at `{at}`, not at `{to}`"))
+}
+
+/// The links of a transfer with the part of its bytes that each carries.
+fn parts<'a>(row: &'a TransferRow<'_>) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let share = |i: usize| row.shares.as_ref().and_then(|shares| shares.get(i)).map_or(1.0, |&share| share);
+    row.route.iter().flatten().enumerate().map(move |(i, &link)| (link as usize, share(i)))
+}
+
+/// Links carried what transfers sent. Packets that were in buffers when a run stopped have not crossed all of their links.
+fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'_>]) -> Option<String> {
+    if run.streamed.is_some() || transfers.iter().any(|row| row.route.is_none()) {
+        return None;
+    }
+    // Parts are rounded to whole bytes.
+    let mut sent = vec![(0.0, 1.0); links.len()];
+    for row in transfers {
+        for (link, share) in parts(row) {
+            sent[link].0 += row.sent() as f64 * share;
+            sent[link].1 += 1.0;
+        }
+    }
+    links.iter().zip(sent).enumerate().find_map(|(i, (row, (sent, room)))| {
+        let off = row.bytes as f64 - sent;
+        let is_less = off < 0.0 && run.fidelity.is_some() && !run.complete;
+        let is_off = off.abs() > room + sent * ROOM && !is_less;
+        let LinkRow { from, to, bytes, .. } = row;
+        is_off.then(|| format!("links[{i}]: `{from}` → `{to}` carried {bytes} B, and transfers sent {sent} B over it"))
+    })
+}
+
+/// In each phase, transfers have rates, and links carry no more than their bandwidths.
+fn of_rates(phases: &[PhaseRow<'_>], links: &[LinkRow<'_>], transfers: &[TransferRow<'_>]) -> Option<String> {
+    let by_id: HashMap<&str, &TransferRow<'_>> = transfers.iter().map(|row| (&*row.id, row)).collect();
+    let mut loads = vec![0.0; links.len()];
+    phases.iter().enumerate().find_map(|(i, phase)| {
+        let fault = of_phase(phase, &by_id, &mut loads, links);
+        fault.map(|what| format!("phases[{i}]: {what}"))
+    })
+}
+
+/// `loads` is all 0 before and after.
+fn of_phase(
+    phase: &PhaseRow<'_>,
+    by_id: &HashMap<&str, &TransferRow<'_>>,
+    loads: &mut [f64],
+    links: &[LinkRow<'_>],
+) -> Option<String> {
+    let mut used = Vec::new();
+    for (id, rate) in &phase.rates_bps.0 {
+        let id = &*id.0;
+        let Some(row) = by_id.get(id) else { return Some(format!("the run has no transfer `{id}`")) };
+        if !(rate.is_finite() && *rate >= 0.0) {
+            return Some(format!("`{id}` has rate {rate}"));
+        }
+        for (link, share) in parts(row) {
+            loads[link] += rate * share;
+            used.push(link);
+        }
+    }
+    let over = used.iter().find_map(|&link| {
+        let (load, row) = (loads[link], &links[link]);
+        let most = row.bandwidth_bps.filter(|&most| above(load, most))?;
+        Some(format!("rates of {load} B/s in all over `{}` → `{}`, whose bandwidth_Bps is {most}", row.from, row.to))
+    });
+    for link in used {
+        loads[link] = 0.0;
+    }
+    over
+}
+
+/// Each phase is explained, with the transfers that have rates in it.
+fn of_explanation(explained: &[ExplainRow<'_>], phases: &[PhaseRow<'_>]) -> Option<String> {
+    if explained.len() != phases.len() {
+        return Some(format!("explain: {} phases, but `phases` has {}", explained.len(), phases.len()));
+    }
+    explained.iter().zip(phases).enumerate().find_map(|(i, (row, phase))| {
+        let differs = differ(row.start_s, phase.start_s) || differ(row.end_s, phase.end_s);
+        let rated: HashSet<&str> = phase.rates_bps.0.iter().map(|(id, _)| &*id.0).collect();
+        let other = row.transfers.iter().find(|transfer| !rated.contains(&*transfer.id));
+        let what = match other {
+            _ if differs => "its times are not those of the phase".to_owned(),
+            Some(transfer) => format!("`{}` has no rate in this phase", transfer.id),
+            None => return None,
+        };
+        Some(format!("explain[{i}]: {what}"))
+    })
+}
