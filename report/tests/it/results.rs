@@ -14,7 +14,7 @@ use weir_sim_core::{
     TaskTimes, Work,
 };
 
-const SECOND: u64 = 1_000_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000_000;
 
 /// Gives a lone transfer 200 B/s.
 struct Twice;
@@ -114,7 +114,7 @@ fn outcome(world: &Scenario) -> Outcome {
     }
 }
 
-fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
+pub(crate) fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
     let world = world(copies);
     let mut outcome = outcome(&world);
     change(&mut outcome);
