@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use net::{Tree, link, spec};
 use weir_packets::WireRate;
-use weir_packets::arbiter::{BUILT_IN, PortParams};
+use weir_packets::arbiter::built_in;
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
@@ -46,11 +46,9 @@ static COUNTING: Counting = Counting;
 /// All eight devices of T2 send to all others, without end and without skipping ahead.
 #[test]
 fn grants_take_no_memory() {
-    for entry in &BUILT_IN {
+    for entry in built_in() {
         let tree = Tree::t2(link(WireRate::wire(15.753846153e9).expect("a rate")));
-        let links = tree.links().len();
-        let arbiter = (entry.make)(&PortParams::default());
-        let mut engine = tree.engine(vec![arbiter], vec![0; links]).without_skipping();
+        let mut engine = tree.engine_of(&entry).without_skipping();
         let pairs = (0..56).map(|pair| (pair / 7, (pair / 7 + pair % 7 + 1) % 8));
         for (id, (from, to)) in (0..).zip(pairs) {
             engine.admit(0, id, &spec(1 << 40, &tree.route(7 + from, 7 + to))).expect("an engine is free");

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use weir_packets::arbiter::{ArrivalOrder, OldestFirst, PortArbiter, Random, RoundRobin};
+use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
 use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, WireRate};
+use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, at_once, link, node, spec};
 

@@ -128,6 +128,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
             params: &params,
             legend: &[],
             regions: None,
+            packets: None,
         },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
