@@ -229,10 +229,12 @@ impl Engine {
             for channel in 0..channels {
                 self.credits[(link * channels + channel) as usize].state(now, &mut state);
             }
-            let arbiter = &self.arbiters[self.arbiter_of[link as usize] as usize];
+            let (arbiter, before) = (&self.arbiters[self.arbiter_of[link as usize] as usize], state.len());
             if !arbiter.state(LinkId(link), &mut state).map_err(|error| failed(link, error))? {
                 return Ok(None);
             }
+            // Words of an arbiter are never taken for those of a queue.
+            state.push((state.len() - before) as u64);
             self.state_of_queues(now, link, &mut state);
         }
         for &id in &component.transfers {

@@ -13,14 +13,17 @@ use crate::schema::{NoNames, Schema};
 use crate::source::Span;
 use crate::yaml::{Data, Entry, Value};
 
+/// A name of a node, and where it stands.
+type Named = (Box<str>, Span);
+
 /// A port arbiter with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct PortChoice {
     pub(super) entry: Arc<PortEntry>,
     /// The parameters as it gets them, but for the names of nodes.
     pub(super) params: Map<String, Json>,
-    /// Parameters whose keys are names of nodes: which, and where each name stands.
-    pub(super) by_node: Vec<(Box<str>, Vec<(Box<str>, Span)>)>,
+    /// Parameters whose keys are names of nodes: which, and the names.
+    pub(super) by_node: Vec<(Box<str>, Vec<Named>)>,
 }
 
 impl PartialEq for PortChoice {
