@@ -1,44 +1,12 @@
 //! `allocate` takes no memory once its tables have grown.
-#![allow(unsafe_code)]
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../packets/tests/counting/mod.rs"]
+mod counting;
 
 use common::{Phase, Transfer, make, names, t2};
+use counting::taken;
 use weir_plugin_api::{Binding, Grant, SimTime};
-
-thread_local! {
-    static TAKEN: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts what this thread takes.
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged; the counter is a plain cell of the thread and takes no
-// memory itself (it is constant-initialised and has no destructor).
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        TAKEN.with(|t| t.set(t.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        TAKEN.with(|t| t.set(t.get() + 1));
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// Phases of 1 to 60 transfers: all pairs, twice, with priorities, limits and arrivals.
 fn phases() -> (weir_sim_core::Fabric, Vec<Phase>) {
@@ -75,11 +43,11 @@ fn nothing_is_taken_after_the_first_round() {
             }
         };
         round();
-        let before = TAKEN.with(Cell::get);
+        let before = taken();
         assert!(before > 0, "the counter counts");
         for _ in 0..3 {
             round();
         }
-        assert_eq!(TAKEN.with(Cell::get), before, "{name}");
+        assert_eq!(taken(), before, "{name}");
     }
 }

@@ -1,8 +1,6 @@
 //! One load sent packet by packet, with periods skipped and without.
 
-use std::sync::Arc;
-
-use weir_packets::arbiter::{BUILT_IN, PortParams};
+use weir_packets::arbiter::built_in;
 use weir_packets::{Inputs, Interleave, LinkSettings, NodeSettings, Queues, Switching, WireRate};
 use weir_plugin_api::{Direction, NodeId, SimDuration};
 use weir_sim_core::{Fabric, PacketSettings, PortPolicy, ReadSettings, Sharing, Stop};
@@ -58,8 +56,9 @@ fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
         inputs: if bit(2) { Inputs::Parallel } else { Inputs::Serial },
     };
     let links: Vec<_> = fabric.links().iter().map(link).collect();
-    let entry = &BUILT_IN[usize::from(port) % BUILT_IN.len()];
-    let policy = PortPolicy(Arc::new(|| (entry.make)(&PortParams::default())));
+    let entries = built_in();
+    let entry = entries[usize::from(port) % entries.len()].clone();
+    let policy = PortPolicy { name: entry.name, flags: entry.flags, make: entry.make, params: "{}".to_owned() };
     let (count, nodes) = (links.len(), fabric.nodes().len());
     let split = (split > 0).then(|| payload.div_ceil(u32::from(split % 4) + 1));
     PacketSettings {

@@ -2,10 +2,11 @@
 
 use std::ffi::CString;
 
-use weir_plugin_api::PhaseView;
 use weir_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, DescribedArbiterTable, Header, KIND_ARBITER, KIND_MODEL, MAGIC, ModelTable, TaskRecord,
+    ABI_MAJOR, ABI_MINOR, DescribedArbiterTable, Header, KIND_ARBITER, KIND_MODEL, KIND_PORT_ARBITER, MAGIC,
+    ModelTable, PortArbiterTable, TaskRecord,
 };
+use weir_plugin_api::{GrantView, PhaseView};
 use weir_plugin_host::TableParts;
 
 /// A table is refused with a message, or what is read from it has a name, a version and a schema that can be used.
@@ -27,6 +28,11 @@ pub fn table(bytes: &[u8]) {
             usable(&entry.name, &entry.version, &entry.params_schema);
             assert!(entry.legend.len() <= parts.legend.len());
         }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    parts.header = port(right, words);
+    match parts.read_port() {
+        Ok(entry) => usable(&entry.name, &entry.version, &entry.params_schema),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
     parts.header = model(right, words);
@@ -53,6 +59,10 @@ fn split(bytes: &[u8]) -> Option<(Start, &[u8])> {
 
 fn arbiter(right: u8, words: [u32; 8]) -> Header {
     header(right, words, KIND_ARBITER, size_of::<DescribedArbiterTable>(), size_of::<PhaseView<'_>>())
+}
+
+fn port(right: u8, words: [u32; 8]) -> Header {
+    header(right, words, KIND_PORT_ARBITER, size_of::<PortArbiterTable>(), size_of::<GrantView<'_>>())
 }
 
 fn model(right: u8, words: [u32; 8]) -> Header {

@@ -6,7 +6,7 @@ mod net;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use net::{Tree, at_once, link};
-use weir_packets::arbiter::{BUILT_IN, PortParams};
+use weir_packets::arbiter::built_in;
 use weir_packets::{Engine, WireRate};
 
 /// A tree, and its transfers of (source, destination, bytes), which all begin at 0.
@@ -52,8 +52,7 @@ fn all_to_all(bytes: u64) -> Load {
 
 impl Load {
     fn engine(&self, arbiter: usize) -> Engine {
-        let links = self.tree.links().len();
-        self.tree.engine(vec![(BUILT_IN[arbiter].make)(&PortParams::default())], vec![0; links])
+        self.tree.engine_of(&built_in()[arbiter])
     }
 
     /// Packets times links.
@@ -86,9 +85,9 @@ fn arbiters(c: &mut Criterion) {
     let mut group = c.benchmark_group("arbiters");
     group.sample_size(10);
     let load = t2(8);
-    for (arbiter, entry) in BUILT_IN.iter().enumerate() {
+    for (arbiter, entry) in built_in().iter().enumerate() {
         group.throughput(Throughput::Elements(load.hops()));
-        group.bench_function(BenchmarkId::from_parameter(entry.name), |b| {
+        group.bench_function(BenchmarkId::from_parameter(&entry.name), |b| {
             b.iter_batched(
                 || load.engine(arbiter).without_skipping(),
                 |engine| load.run(engine),

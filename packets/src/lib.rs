@@ -5,7 +5,7 @@
 //! Network + transfers ──► Engine ──► notices: sent, ended ; per link: packets, bytes, waits
 //!                          │  ▲
 //!            heads that ask ▼  │ slot
-//!                        PortArbiter
+//!                        PortArbiter (weir-plugin-api)
 //! ```
 //!
 //! Times are whole picoseconds. The engine knows nothing of scenarios, tasks or names: whoever drives it admits transfers and

@@ -1,9 +1,12 @@
-/* weir plugins, ABI 1: write a rate arbiter or a model in C, C++, Zig or anything that speaks C.
+/* weir plugins, ABI 1: write a rate arbiter, a port arbiter or a model in C, C++, Zig or anything that speaks C.
  *
  * A rate arbiter divides the bandwidth of a fabric of links among the transfers that are active at one moment (a phase).
+ * A port arbiter chooses which packet an output sends next, of those that ask for it.
  * A model turns one operation of the workload into tasks for the simulation, and may give a closed form of its time.
- * A library lists its arbiters through one function, `weir_arbiter`, and its models through another, `weir_model`; it
- * exports either or both. docs/plugin-abi.md explains the rules at length; examples/plugins/c-equal-split is a complete arbiter, examples/plugins/c-delay a complete model. Build with
+ * A library lists its arbiters through one function, `weir_arbiter`, its port arbiters through `weir_port_arbiter`, and its
+ * models through `weir_model`; it exports at least one of them. docs/plugin-abi.md explains the rules at length;
+ * examples/plugins/c-equal-split is a complete arbiter, examples/plugins/c-fewest-bytes a complete port arbiter,
+ * examples/plugins/c-delay a complete model. Build with
  *
  *     cc -shared -fPIC -O2 -ffp-contract=off -I plugin-api/include -o libmine.so mine.c
  *
@@ -18,8 +21,8 @@
  *     writable globals. No input or output, no clock, no randomness.
  *
  * Within a major version: the header stays as it is, tables and structures grow only at their ends, and the numbers below
- * keep their meaning. Minor 0 has arbiters, minor 1 models too, minor 3 arbiters that describe themselves. (Minor 2 had
- * incremental arbiters, which hosts no longer look for.)
+ * keep their meaning. Minor 0 has arbiters, minor 1 models too, minor 3 arbiters that describe themselves, minor 6 port
+ * arbiters. (Minor 2 had incremental arbiters, which hosts no longer look for.)
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
@@ -35,19 +38,22 @@ extern "C" {
 
 #define WEIR_MAGIC UINT64_C(0x47554c5052494557) /* "WEIRPLUG", read as a little-endian number */
 #define WEIR_ABI_MAJOR 1u
-#define WEIR_ABI_MINOR 5u /* of this header */
+#define WEIR_ABI_MINOR 6u /* of this header */
 /* What a table says: the first minor version that has all it uses, so that older hosts load it. */
 #define WEIR_ABI_MINOR_ARBITER 0u
 #define WEIR_ABI_MINOR_MODEL 1u
 #define WEIR_ABI_MINOR_DESCRIBED_ARBITER 3u
 #define WEIR_ABI_MINOR_PCIE_ARBITER 4u /* one with WEIR_FOR_PCIE */
 #define WEIR_ABI_MINOR_CUT_ANYWHERE_ARBITER 5u /* one with WEIR_CUT_ANYWHERE */
+#define WEIR_ABI_MINOR_PORT_ARBITER 6u
 
 /* Kinds of table. */
 #define WEIR_KIND_ARBITER 1u
 #define WEIR_KIND_MODEL 2u
+#define WEIR_KIND_PORT_ARBITER 4u
 
-/* Flags of an arbiter: claims that the host relies on. Any other bit is refused. */
+/* Flags of an arbiter: claims that the host relies on. Any other bit is refused. A port arbiter has WEIR_READS_ARRIVAL (it
+ * reads ready_ps or visible_ps), WEIR_READS_WEIGHT and WEIR_READS_PRIORITY alone. */
 #define WEIR_PURE 1u            /* the answer depends only on fabric, parameters and phase: the host may remember it */
 #define WEIR_WORK_CONSERVING 2u /* no link that could raise a transfer is left idle */
 #define WEIR_WHOLE_SET 4u       /* must be shown all active transfers, not only those connected to a change */
@@ -190,11 +196,11 @@ typedef void (*weir_emit_step)(void *sink, const weir_step *step);
 typedef struct {
     uint64_t magic;      /* WEIR_MAGIC */
     uint32_t abi_major;  /* WEIR_ABI_MAJOR: must equal the host's */
-    uint32_t abi_minor;  /* WEIR_ABI_MINOR_ARBITER, ..._DESCRIBED_ARBITER or ..._MODEL: at most the host's */
-    uint32_t table_size; /* of weir_arbiter_table, weir_described_arbiter_table or weir_model_table */
-    uint32_t view_size;  /* sizeof(weir_phase) for an arbiter, sizeof(weir_task) for a model */
-    uint32_t kind;       /* WEIR_KIND_ARBITER or WEIR_KIND_MODEL */
-    uint32_t flags;      /* of an arbiter, see above; 0 for a model */
+    uint32_t abi_minor;  /* WEIR_ABI_MINOR_ARBITER, ..._DESCRIBED_ARBITER, ..._PORT_ARBITER or ..._MODEL */
+    uint32_t table_size; /* of weir_arbiter_table, weir_described_arbiter_table, ..._port_arbiter_table or ..._model_table */
+    uint32_t view_size;  /* sizeof(weir_phase), of a port arbiter sizeof(weir_grant_view), of a model sizeof(weir_task) */
+    uint32_t kind;       /* WEIR_KIND_ARBITER, WEIR_KIND_PORT_ARBITER or WEIR_KIND_MODEL */
+    uint32_t flags;      /* of an arbiter or port arbiter, see above; 0 for a model */
 } weir_header;
 
 /* ---- Rate arbiters ---- */
@@ -252,6 +258,76 @@ typedef struct {
      * search for the best order proves with it: too low a bound makes its proofs wrong. May be null. */
     int32_t (*capacity)(void *state, uint32_t link, const weir_routes *routes, double *most, weir_err *err);
 } weir_described_arbiter_table;
+
+/* ---- Port arbiters ---- */
+
+/* A packet that asks for an output. Requesters of an output are numbered by channel, then link id of the input, then
+ * engine: that number is the slot. */
+typedef struct {
+    uint32_t slot;
+    uint32_t channel;    /* of those that the run uses, from 0 */
+    uint32_t bytes;      /* on the wire, header included */
+    uint32_t payload;    /* bytes of payload among them */
+    uint64_t ready_ps;   /* when it was ready at its source */
+    uint64_t visible_ps; /* when it became visible at this node */
+    uint32_t transfer;   /* its transfer; with the highest bit set, the requests of that read */
+    int32_t priority;    /* of its transfer, larger is served first, 0 by default */
+    double weight;       /* of its transfer, finite and > 0, 1 by default */
+} weir_head;
+
+/* Who asks for a free output: two or more. */
+typedef struct {
+    uint32_t struct_size;   /* of the host's structure, which may be longer than this one */
+    uint32_t out;           /* the output's link */
+    uint64_t now_ps;        /* choices may depend on how long ago something was, not on the time as such */
+    const weir_head *heads; /* by ascending slot */
+    uint64_t n_heads;
+    uint32_t requesters; /* of this output per channel. Slot modulo requesters is the place: place p is the p-th link that
+                          * enters the node which `out` leaves, by id; places beyond are engines of that node */
+    uint32_t reserved;
+} weir_grant_view;
+
+/* A grant that has taken place. */
+typedef struct {
+    uint32_t out;           /* the output's link */
+    uint32_t slot;          /* who got it */
+    uint32_t bytes;         /* on the wire */
+    uint32_t requesters;    /* as in weir_grant_view */
+    const weir_head *heads; /* whom choose was shown; n_heads is 0 where one asked alone, and choose was not called */
+    uint64_t n_heads;
+} weir_grant;
+
+/* The number of words of a state that cannot be told. */
+#define WEIR_NO_STATE SIZE_MAX
+
+typedef struct {
+    weir_header header;
+    const char *name;          /* as in weir_arbiter_table, */
+    const char *version;       /* and these */
+    const char *params_schema; /* too */
+
+    /* As in weir_arbiter_table. One instance serves all ports of a run that are given the policy alike. */
+    int32_t (*create)(const weir_host *host, const weir_fabric *fabric, const char *params, size_t params_len,
+                      void **state, weir_err *err);
+    void (*destroy)(void *state);
+
+    /* Forgets all grants. May be null: this host makes an instance for each run instead. */
+    int32_t (*reset)(void *state, weir_err *err);
+
+    /* Writes into *slot the slot of one of the heads: the host checks and refuses. It changes nothing: an input may decline,
+     * so the same question may come again, and the host asks again for a sample of answers. */
+    int32_t (*choose)(void *state, const weir_grant_view *view, uint32_t *slot, weir_err *err);
+
+    /* These n grants, one or more, have taken place, in this order. */
+    int32_t (*commit)(void *state, const weir_grant *grants, size_t n, weir_err *err);
+
+    /* Writes what later choices for the output `out` depend on, apart from the packets, as at most `cap` words into `to`, and
+     * their number into *n, which arrives as WEIR_NO_STATE. Equal words, equal choices: the host skips periods with it, so
+     * numbers that only grow are none. May be null; that, and leaving *n, mean that runs never skip ahead. */
+    int32_t (*state)(void *state, uint32_t out, uint64_t *to, size_t cap, size_t *n, weir_err *err);
+
+    const char *description; /* whom it serves, in a few words; UTF-8 and static, may be null */
+} weir_port_arbiter_table;
 
 /* ---- Models ---- */
 

@@ -30,6 +30,8 @@ impl Flags {
     pub const CUT_ANYWHERE: Self = Self(128);
     /// Every bit this version knows.
     pub const KNOWN: Self = Self(255);
+    /// Those that a port arbiter can have.
+    pub const OF_PORTS: Self = Self::READS_ARRIVAL.union(Self::READS_WEIGHT).union(Self::READS_PRIORITY);
 
     /// Whether all bits of `other` are set.
     #[must_use]

@@ -1,4 +1,4 @@
-//! Name → schema and constructor of every arbiter and model that a run may use.
+//! Name → schema and constructor of every arbiter, port arbiter and model that a run may use.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     ArbiterPlugin, CallError, FabricView, Flags, IncrementalArbiter, IncrementalPlugin, LegendEntry, Model,
-    ModelPlugin, RateArbiter, Setting,
+    ModelPlugin, PortArbiter, PortArbiterPlugin, RateArbiter, Setting,
 };
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
@@ -16,10 +16,13 @@ pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateA
 pub type MakeIncremental =
     Arc<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, CallError> + Send + Sync>;
 
+/// Builds a port arbiter for the ports of a fabric from its parameters (a JSON object).
+pub type MakePort = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn PortArbiter>, CallError> + Send + Sync>;
+
 /// Builds an instance of a model, which plans all its operations of a scenario.
 pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, CallError> + Send + Sync>;
 
-/// Where an arbiter or a model comes from.
+/// Where an arbiter, a port arbiter or a model comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// Part of the program.
@@ -131,6 +134,47 @@ impl std::fmt::Debug for IncrementalEntry {
     }
 }
 
+/// One port arbiter of the registry.
+#[derive(Clone)]
+pub struct PortEntry {
+    /// Its name in scenarios, unique among the port arbiters of the registry.
+    pub name: String,
+    /// Version of the policy.
+    pub version: String,
+    /// Whom it serves, in a few words; may be empty.
+    pub description: String,
+    /// Which attributes it reads, see [`PortArbiterPlugin::FLAGS`].
+    pub flags: Flags,
+    /// JSON Schema of its parameters.
+    pub params_schema: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Builds an instance; called for each run, from any thread.
+    pub make: MakePort,
+}
+
+impl std::fmt::Debug for PortEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PortEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PortEntry {
+    /// One of this program.
+    #[must_use]
+    pub fn builtin<A: PortArbiterPlugin>() -> Self {
+        Self {
+            name: A::NAME.to_owned(),
+            version: A::VERSION.to_owned(),
+            description: A::DESCRIPTION.to_owned(),
+            flags: A::FLAGS,
+            params_schema: A::params_schema(),
+            origin: Origin::BuiltIn,
+            make: Arc::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
+        }
+    }
+}
+
 /// One model of the registry.
 pub struct ModelEntry {
     /// Its name in scenarios and results, unique among the models of the registry.
@@ -162,6 +206,12 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
+    /// Of a port arbiter.
+    #[error("a port arbiter named `{name}` is registered already")]
+    Port {
+        /// The name.
+        name: String,
+    },
     /// Of a model.
     #[error("a model named `{name}` is registered already")]
     Model {
@@ -183,16 +233,17 @@ pub enum RegistryError {
 /// The key of plain transfers, which say by name which model they use: any number of models may serve it.
 pub const TRANSFER: &str = "transfer";
 
-/// The arbiters and the models by name, in name order.
+/// The arbiters, the port arbiters and the models by name, in name order.
 #[derive(Default)]
 pub struct Registry {
     arbiters: BTreeMap<String, Arc<ArbiterEntry>>,
     default_arbiter: Option<String>,
+    ports: BTreeMap<String, Arc<PortEntry>>,
     models: BTreeMap<String, Arc<ModelEntry>>,
 }
 
 impl Registry {
-    /// A registry without any arbiter or model.
+    /// A registry without any arbiter, port arbiter or model.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -231,6 +282,30 @@ impl Registry {
     /// All arbiters in name order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ArbiterEntry>> {
         self.arbiters.values()
+    }
+
+    /// Registers a port arbiter.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn add_port(&mut self, entry: impl Into<Arc<PortEntry>>) -> Result<(), RegistryError> {
+        let entry = entry.into();
+        if self.ports.contains_key(&entry.name) {
+            return Err(RegistryError::Port { name: entry.name.clone() });
+        }
+        self.ports.insert(entry.name.clone(), entry);
+        Ok(())
+    }
+
+    /// The port arbiter of a name.
+    #[must_use]
+    pub fn port(&self, name: &str) -> Option<&Arc<PortEntry>> {
+        self.ports.get(name)
+    }
+
+    /// All port arbiters in name order.
+    pub fn ports(&self) -> impl Iterator<Item = &Arc<PortEntry>> {
+        self.ports.values()
     }
 
     /// Registers a built-in model.

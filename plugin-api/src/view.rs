@@ -87,7 +87,7 @@ impl LinkKind {
 }
 
 /// The fabric as an arbiter sees it, borrowed while the arbiter is created: an arbiter copies what it needs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct FabricView<'a> {
     /// Per directed link: bandwidth in bytes per second, finite and > 0.

@@ -26,6 +26,11 @@ pub(crate) enum Call {
     Estimate = 9,
     Alternatives = 10,
     Capacity = 11,
+    Choose = 12,
+    Commit = 13,
+    State = 14,
+    /// Grants told to a child together with a question.
+    CommitOrChoose = 15,
 }
 
 /// Bits of the state that hold the call; 0 there is "none".
@@ -34,7 +39,7 @@ const CALL_BITS: u64 = 15;
 const ONE_CALL: u64 = CALL_BITS + 1;
 
 impl Call {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 15] = [
         Self::Open,
         Self::Create,
         Self::Admit,
@@ -46,6 +51,10 @@ impl Call {
         Self::Estimate,
         Self::Alternatives,
         Self::Capacity,
+        Self::Choose,
+        Self::Commit,
+        Self::State,
+        Self::CommitOrChoose,
     ];
 
     pub(crate) fn word(self) -> &'static str {
@@ -61,6 +70,10 @@ impl Call {
             Self::Estimate => "estimate",
             Self::Alternatives => "alternatives",
             Self::Capacity => "capacity",
+            Self::Choose => "choose",
+            Self::Commit => "commit",
+            Self::State => "state",
+            Self::CommitOrChoose => "commit or choose",
         }
     }
 

@@ -11,8 +11,8 @@ use weir_plugin_api::Registry;
 use crate::error::PluginError;
 use crate::library::{absolute, sha256_of};
 use crate::list_file::{self, why};
-use crate::names::{check_free, check_model_free, shared_operation};
-use crate::probe::{Probed, ProbedArbiter, ProbedModel, probe};
+use crate::names::{check_free, check_model_free, check_port_free, shared_operation};
+use crate::probe::{Probed, ProbedArbiter, ProbedModel, ProbedPort, probe};
 
 /// Names a folder to use instead of `weir` in the user's configuration folder.
 pub(crate) const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
@@ -30,15 +30,20 @@ pub struct PluginRecord {
     pub sha256: String,
     /// Its arbiters as they were then.
     pub arbiters: Vec<ProbedArbiter>,
+    /// Its port arbiters as they were then. Lists written before there were any have no such key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<ProbedPort>,
     /// Its models as they were then. Lists written before there were models have no such key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ProbedModel>,
 }
 
 impl PluginRecord {
-    /// The names of its arbiters and models.
+    /// The names of its arbiters, port arbiters and models.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.arbiters.iter().map(|a| a.name.as_str()).chain(self.models.iter().map(|m| m.name.as_str()))
+        let arbiters = self.arbiters.iter().map(|a| a.name.as_str());
+        let ports = self.ports.iter().map(|p| p.name.as_str());
+        arbiters.chain(ports).chain(self.models.iter().map(|m| m.name.as_str()))
     }
 
     /// Whether the file is still there and the one that was added.
@@ -106,8 +111,8 @@ impl PluginConfig {
         let path = absolute(file)?;
         // Before the probe: a file that is replaced meanwhile is refused when it is loaded.
         let sha256 = sha256_of(&path)?;
-        let Probed { arbiters, models } = probe(&path, program)?;
-        let record = PluginRecord { path, sha256, arbiters, models };
+        let Probed { arbiters, ports, models } = probe(&path, program)?;
+        let record = PluginRecord { path, sha256, arbiters, ports, models };
         let _lock = self.lock_and_renew()?;
         self.check_free(&record, builtin)?;
         let mut records = self.records.clone();
@@ -125,10 +130,10 @@ impl PluginConfig {
         Ok(&self.records[at])
     }
 
-    /// Removes the library that lists an arbiter or a model of this name, or has this path (which need not exist any more).
+    /// Removes the library that lists an arbiter, a port arbiter or a model of this name, or has this path (which need not exist any more).
     ///
     /// # Errors
-    /// Nothing of that name or path was added, two libraries have the name (one for an arbiter, one for a model), or the
+    /// Nothing of that name or path was added, two libraries have the name (one for an arbiter, one for a model, say), or the
     /// list cannot be saved.
     pub fn remove(&mut self, name_or_path: &str) -> Result<PluginRecord, PluginError> {
         // Before anything is locked, and so created: the common mistake.
@@ -179,6 +184,13 @@ impl PluginConfig {
             let lists = |other: &&&PluginRecord| other.arbiters.iter().any(|a| a.name == arbiter.name);
             if let Some(other) = others.iter().find(lists) {
                 return Err(name_taken(record, "an arbiter", &arbiter.name, other));
+            }
+        }
+        for port in &record.ports {
+            check_port_free(&record.path, &port.name, builtin)?;
+            let lists = |other: &&&PluginRecord| other.ports.iter().any(|p| p.name == port.name);
+            if let Some(other) = others.iter().find(lists) {
+                return Err(name_taken(record, "a port arbiter", &port.name, other));
             }
         }
         for model in &record.models {

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use weir_plugin_api::abi::{ARBITER_SYMBOL, MODEL_SYMBOL};
+use weir_plugin_api::abi::{ARBITER_SYMBOL, MODEL_SYMBOL, PORT_ARBITER_SYMBOL};
 
 use crate::call::Call;
 use crate::rounding::CHANGED;
 
-/// What can go wrong between a file and a registered arbiter or model.
+/// What can go wrong between a file and a registered arbiter, port arbiter or model.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     /// The path leads to something other than a file.
@@ -44,10 +44,10 @@ pub enum PluginError {
         /// The library.
         path: PathBuf,
     },
-    /// It exports neither function.
+    /// It exports none of the functions.
     #[error(
-        "{} is not a weir plugin: no function `{ARBITER_SYMBOL}` and none `{MODEL_SYMBOL}` ({reason}); export one as \
-         export_arbiters!, export_models! or weir_plugin.h do",
+        "{} is not a weir plugin: no function `{ARBITER_SYMBOL}`, `{PORT_ARBITER_SYMBOL}` or `{MODEL_SYMBOL}` ({reason}); \
+         export one as export_arbiters!, export_port_arbiters!, export_models! or weir_plugin.h do",
         path.display()
     )]
     Symbol {
@@ -112,7 +112,7 @@ pub enum PluginError {
     NameTaken {
         /// The library.
         path: PathBuf,
-        /// `an arbiter` or `a model`.
+        /// `an arbiter`, `a port arbiter` or `a model`.
         what: &'static str,
         /// The name.
         name: String,

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTable};
-use weir_plugin_api::{ArbiterEntry, ModelEntry};
+use weir_plugin_api::abi::{
+    ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTable, PORT_ARBITER_SYMBOL, PortArbiterTable,
+};
+use weir_plugin_api::{ArbiterEntry, ModelEntry, PortEntry};
 
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
 use crate::names::shared_operation;
-use crate::{model_table, table};
+use crate::{model_table, port_table, table};
 
-/// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
+/// More arbiters, port arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
 const MAX_LISTED: u32 = 256;
 
 /// An opened library. It stays open until the process ends: the code of its plugins, and whatever threads or
@@ -28,7 +30,9 @@ pub struct Library {
     pub sha256: String,
     /// Its arbiters, in its order.
     pub arbiters: Vec<Arc<ArbiterEntry>>,
-    /// Its models, in its order; at least one where there is no arbiter.
+    /// Its port arbiters, in its order.
+    pub ports: Vec<Arc<PortEntry>>,
+    /// Its models, in its order; at least one where there is no arbiter of either kind.
     pub models: Vec<Arc<ModelEntry>>,
 }
 
@@ -46,14 +50,16 @@ impl Library {
         if is_kept { library } else { Err(PluginError::Rounding { path }) }
     }
 
-    /// Reads all that the library at `path` lists; at least one arbiter or model.
+    /// Reads all that the library at `path` lists; at least one arbiter, port arbiter or model.
     fn load(path: PathBuf, sha256: String) -> Result<Self, PluginError> {
         let library = open_for_good(&path)?;
-        let (arbiters, models) = (list(library, &path, &sha256)?, list(library, &path, &sha256)?);
-        if let (Err(missing), Err(_)) = (&arbiters, &models) {
+        let arbiters = list(library, &path, &sha256)?;
+        let (ports, models) = (list(library, &path, &sha256)?, list(library, &path, &sha256)?);
+        if let (Err(missing), Err(_), Err(_)) = (&arbiters, &ports, &models) {
             return Err(PluginError::Symbol { reason: reason(missing, &path), path });
         }
-        Ok(Self { path, sha256, arbiters: arbiters.unwrap_or_default(), models: models.unwrap_or_default() })
+        let (arbiters, ports) = (arbiters.unwrap_or_default(), ports.unwrap_or_default());
+        Ok(Self { path, sha256, arbiters, ports, models: models.unwrap_or_default() })
     }
 }
 
@@ -114,6 +120,21 @@ impl Listed for ArbiterEntry {
     unsafe fn read(table: *const ArbiterTable, path: &Path, sha256: &str) -> Result<Self, TableError> {
         // SAFETY: by contract.
         unsafe { table::read(table, path, sha256) }
+    }
+
+    fn check_beside(&self, other: &Self) -> Result<(), TableError> {
+        check_names::<Self>(&self.name, &other.name)
+    }
+}
+
+impl Listed for PortEntry {
+    const SYMBOL: &'static str = PORT_ARBITER_SYMBOL;
+    const WHAT: &'static str = "port arbiter";
+    type Table = PortArbiterTable;
+
+    unsafe fn read(table: *const PortArbiterTable, path: &Path, sha256: &str) -> Result<Self, TableError> {
+        // SAFETY: by contract.
+        unsafe { port_table::read(table, path, sha256) }
     }
 
     fn check_beside(&self, other: &Self) -> Result<(), TableError> {

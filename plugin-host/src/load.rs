@@ -9,13 +9,13 @@ use crate::config::PluginConfig;
 use crate::error::PluginError;
 use crate::isolate;
 use crate::library::Library;
-use crate::names::{check_free, check_model_free};
+use crate::names::{check_free, check_model_free, check_port_free};
 use crate::probe::probe;
 
 /// An added plugin that was not loaded. It matters only to a run that names something of it.
 #[derive(Debug)]
 pub struct Refusal {
-    /// Names of its arbiters and models, and the operations of these, when it was added.
+    /// Names of its arbiters, port arbiters and models, and the operations of these, when it was added.
     pub names: Vec<String>,
     /// Why it was not loaded, with what to do.
     pub error: PluginError,
@@ -31,7 +31,7 @@ pub enum Place {
 }
 
 /// Loads a library for this run only (`--plugin FILE`): opens it in a child process of `program` first, and registers its
-/// arbiters and models. A library that is registered already is left as it is.
+/// arbiters, port arbiters and models. A library that is registered already is left as it is.
 ///
 /// # Errors
 /// The library is refused, or one of its names or operations is taken; nothing is registered then.
@@ -87,7 +87,8 @@ pub fn load_configured(config: &PluginConfig, children: Option<&Path>, registry:
 
 fn is_registered(path: &Path, registry: &Registry) -> bool {
     let arbiters = registry.iter().map(|entry| &entry.origin);
-    let mut origins = arbiters.chain(registry.models().map(|entry| &entry.origin));
+    let ports = registry.ports().map(|entry| &entry.origin);
+    let mut origins = arbiters.chain(ports).chain(registry.models().map(|entry| &entry.origin));
     origins.any(|origin| matches!(origin, Origin::Library { path: other, .. } if other == path))
 }
 
@@ -98,11 +99,14 @@ fn register(library: &Library, registry: &mut Registry) -> Result<(), PluginErro
     for arbiter in &library.arbiters {
         check_free(&library.path, &arbiter.name, registry)?;
     }
+    for port in &library.ports {
+        check_port_free(&library.path, &port.name, registry)?;
+    }
     for model in &library.models {
         check_model_free(&library.path, &model.name, &model.operations, registry)?;
     }
-    let (arbiters, models) = (library.arbiters.len(), library.models.len());
-    tracing::debug!(path = %library.path.display(), arbiters, models, "registered a library");
+    let (arbiters, ports, models) = (library.arbiters.len(), library.ports.len(), library.models.len());
+    tracing::debug!(path = %library.path.display(), arbiters, ports, models, "registered a library");
     // Cannot fail: names and operations are distinct in a library, and were found free above.
     let late = |what, name: &str, e: &dyn ToString| PluginError::NameTaken {
         path: library.path.clone(),
@@ -113,6 +117,9 @@ fn register(library: &Library, registry: &mut Registry) -> Result<(), PluginErro
     };
     for arbiter in &library.arbiters {
         registry.add(Arc::clone(arbiter)).map_err(|e| late("an arbiter", &arbiter.name, &e))?;
+    }
+    for port in &library.ports {
+        registry.add_port(Arc::clone(port)).map_err(|e| late("a port arbiter", &port.name, &e))?;
     }
     for model in &library.models {
         registry.add_model(Arc::clone(model)).map_err(|e| late("a model", &model.name, &e))?;

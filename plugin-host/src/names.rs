@@ -12,6 +12,12 @@ pub(crate) fn check_free(path: &Path, name: &str, registry: &Registry) -> Result
     Err(taken(path, "an arbiter", name, &entry.origin))
 }
 
+/// Whether a registry has no port arbiter of a name.
+pub(crate) fn check_port_free(path: &Path, name: &str, registry: &Registry) -> Result<(), PluginError> {
+    let Some(entry) = registry.port(name) else { return Ok(()) };
+    Err(taken(path, "a port arbiter", name, &entry.origin))
+}
+
 /// Whether a registry has no model of a name, and none that serves one of the operations.
 pub(crate) fn check_model_free(
     path: &Path,
@@ -38,7 +44,7 @@ pub(crate) fn check_model_free(
 }
 
 fn taken(path: &Path, what: &'static str, name: &str, origin: &Origin) -> PluginError {
-    let kind = what.rsplit(' ').next().unwrap_or(what);
+    let kind = what.split_once(' ').map_or(what, |(_, kind)| kind);
     let (by, remedy) = match origin {
         Origin::BuiltIn => ("built into weir".to_owned(), format!("rename the plugin's {kind}")),
         Origin::Library { path, .. } => (

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::PluginError;
-use crate::isolate::{Listener, OPEN_LIMIT, Process};
+use crate::isolate::{Listener, OPEN_LIMIT, PortListing, Process};
 use crate::library::absolute;
 
 /// An arbiter that a probe found.
@@ -16,6 +16,17 @@ pub struct ProbedArbiter {
     pub name: String,
     /// Version of the policy.
     pub version: String,
+}
+
+/// A port arbiter that a probe found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProbedPort {
+    /// Its name in scenarios: lower-case words and digits joined by `-`.
+    pub name: String,
+    /// Version of the policy.
+    pub version: String,
+    /// Whom it serves, in a few words; may be empty.
+    pub description: String,
 }
 
 /// A model that a probe found.
@@ -32,9 +43,11 @@ pub struct ProbedModel {
 /// What a probe found in a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probed {
-    /// Arbiters in the order of the library; empty where it has models alone.
+    /// Arbiters in the order of the library; each list may be empty, not all.
     pub arbiters: Vec<ProbedArbiter>,
-    /// Models in the order of the library; empty where it has arbiters alone.
+    /// Port arbiters in the order of the library.
+    pub ports: Vec<ProbedPort>,
+    /// Models in the order of the library.
     pub models: Vec<ProbedModel>,
 }
 
@@ -54,7 +67,9 @@ pub fn probe(file: &Path, program: &Path) -> Result<Probed, PluginError> {
 pub fn probe_within(file: &Path, program: &Path, limit: Duration) -> Result<Probed, PluginError> {
     let (_, listing) = Process::start(&absolute(file)?, program, Listener::Nobody, limit)?;
     let arbiters = listing.arbiters.into_iter().map(|a| ProbedArbiter { name: a.name, version: a.version });
+    let port = |p: PortListing| ProbedPort { name: p.name, version: p.version, description: p.description };
+    let ports = listing.ports.into_iter().map(port).collect();
     let models =
         listing.models.into_iter().map(|m| ProbedModel { name: m.name, version: m.version, operations: m.operations });
-    Ok(Probed { arbiters: arbiters.collect(), models: models.collect() })
+    Ok(Probed { arbiters: arbiters.collect(), ports, models: models.collect() })
 }

@@ -6,19 +6,19 @@ use std::ptr::null;
 
 use weir_plugin_api::abi::{
     ArbiterTable, DescribedArbiterTable, ErrorBuffer, Header, Host, LegendRecord, ModelTable, Planner,
-    SurroundingsRecord, code,
+    PortArbiterTable, SurroundingsRecord, code,
 };
-use weir_plugin_api::{ArbiterEntry, Binding, FabricView, ModelEntry, PhaseView};
+use weir_plugin_api::{ArbiterEntry, Binding, FabricView, GrantView, ModelEntry, PhaseView, PortEntry, PortGrant};
 
 use crate::error::TableError;
-use crate::{model_table, table};
+use crate::{model_table, port_table, table};
 
 /// What a table holds. Instances of what is read from it cannot be made: its functions only fail.
 #[derive(Clone, Debug)]
 pub struct TableParts<'a> {
     /// The header, right or not.
     pub header: Header,
-    /// Name, version, operations (of a model alone) and schema; `None` for a null pointer.
+    /// Name, version, operations of a model or description of a port arbiter, and schema; `None` for a null pointer.
     pub texts: [Option<&'a CStr>; 4],
     /// Bit i is set where function i of those that must be there is.
     pub functions: u8,
@@ -55,6 +55,29 @@ impl TableParts<'_> {
         let whole = DescribedArbiterTable { arbiter, legend: legend.as_ptr(), capacity: None };
         // SAFETY: the memory holds the longest table of an arbiter, whatever its header says; texts and legend live as long.
         unsafe { table::read((&raw const whole).cast(), Path::new("parts"), "") }
+    }
+
+    /// Reads them as the table of a port arbiter.
+    ///
+    /// # Errors
+    /// A rule of the table is broken.
+    pub fn read_port(&self) -> Result<PortEntry, TableError> {
+        let [name, version, description, schema] = self.texts.map(pointer);
+        let whole = PortArbiterTable {
+            header: self.header,
+            name,
+            version,
+            params_schema: schema,
+            create: self.function(0, create),
+            destroy: self.function(1, destroy),
+            reset: None,
+            choose: self.function(2, choose),
+            commit: self.function(3, commit),
+            state: None,
+            description,
+        };
+        // SAFETY: the memory holds a whole table, whatever its header says; the texts live as long.
+        unsafe { port_table::read(&raw const whole, Path::new("parts"), "") }
     }
 
     /// Reads them as the table of a model.
@@ -121,6 +144,14 @@ extern "C" fn allocate(
     _: *mut u64,
     _: *mut ErrorBuffer<'_>,
 ) -> i32 {
+    code::ERROR
+}
+
+extern "C" fn choose(_: *mut c_void, _: *const GrantView<'_>, _: *mut u32, _: *mut ErrorBuffer<'_>) -> i32 {
+    code::ERROR
+}
+
+extern "C" fn commit(_: *mut c_void, _: *const PortGrant<'_>, _: usize, _: *mut ErrorBuffer<'_>) -> i32 {
     code::ERROR
 }
 

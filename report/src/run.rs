@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
-use weir_scenario::{Regions, Scenario};
+use weir_scenario::{PacketPlan, Regions, Scenario};
 use weir_sim_core::{Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
 
 use crate::{Alone, Spread};
@@ -24,6 +24,8 @@ pub struct ArbiterInfo<'a> {
     pub legend: &'a [LegendEntry],
     /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
     pub regions: Option<&'a Regions>,
+    /// How packets cross the fabric; `None` where bandwidth is divided by rates.
+    pub packets: Option<&'a PacketPlan>,
 }
 
 impl ArbiterInfo<'_> {

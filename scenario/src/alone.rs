@@ -56,7 +56,7 @@ pub fn check<'a>(
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Checked, Vec<Diagnostic>> {
-    let mut context = Context::default();
+    let mut context = Context::of(registry);
     let Ok(mut opened) = load::open(&mut context, input.into(), options) else { return Err(context.finish()) };
     if !is_topology(&opened.root) {
         return match load::parts(&mut context, opened, options, registry) {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use weir_plugin_api::{PortEntry, Registry};
+
 use crate::diagnostic::{Diagnostic, Severity, quoted};
 use crate::format::{Key, KeyTable};
 use crate::nearest::suggestion;
@@ -34,12 +36,19 @@ impl Problem {
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) sources: Sources,
+    /// The port arbiters that link types may name, in name order.
+    pub(crate) ports: Vec<Arc<PortEntry>>,
     found: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
 }
 
 impl Context {
+    /// One that knows the port arbiters of a registry.
+    pub(crate) fn of(registry: &Registry) -> Self {
+        Self { ports: registry.ports().cloned().collect(), ..Self::default() }
+    }
+
     /// Errors, and warnings, shown at most; later ones are counted, and nothing is built for them.
     pub(crate) const MOST: usize = 20;
 

@@ -44,7 +44,7 @@ pub fn load<'a>(
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Scenario, Vec<Diagnostic>> {
-    let (mut context, input) = (Context::default(), input.into());
+    let (mut context, input) = (Context::of(registry), input.into());
     let _load = tracing::debug_span!("load", file = %input.name()).entered();
     let parts = open(&mut context, input, options).and_then(|opened| parts(&mut context, opened, options, registry));
     match parts {

@@ -56,7 +56,7 @@ impl Machine {
     /// # Errors
     /// What is wrong with the file.
     pub fn load(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Self, Vec<Diagnostic>> {
-        let mut context = Context::default();
+        let mut context = Context::of(registry);
         match read(&mut context, path, options, registry) {
             Ok(machine) if !context.failed() => Ok(machine),
             _ => Err(context.finish()),

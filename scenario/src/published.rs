@@ -1,5 +1,5 @@
 //! The JSON Schema of scenario files, for editors: the tables that the reader itself uses ([`crate::format`]), and of
-//! arbiters and models what the registry says, loaded ones too.
+//! arbiters, port arbiters and models what the registry says, loaded ones too.
 //!
 //! Schemas of plugins describe what arrives; here their keywords `x-weir-…` become what a user writes: texts with units, names
 //! of devices, paths of files.
@@ -48,6 +48,7 @@ pub fn scenario_schema(registry: &Registry) -> Json {
     let (scenario, topology) = (SCENARIO.reference(&mut defs), TOPOLOGY.reference(&mut defs));
     let own = add_models(&mut defs, registry);
     add_arbiters(&mut defs, registry);
+    add_ports(&mut defs, registry);
     let planned =
         json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
     defs["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
@@ -86,6 +87,17 @@ fn add_arbiters(defs: &mut Definitions, registry: &Registry) {
         "additionalProperties": policy
     });
     defs.insert("arbiter".to_owned(), json!({ "anyOf": [policy, per_kind] }));
+}
+
+/// Adds the port arbiters as the definition `port_arbiter`.
+fn add_ports(defs: &mut Definitions, registry: &Registry) {
+    let maps = registry.ports().map(|entry| {
+        let params = serde_json::from_str(&entry.params_schema).unwrap_or_default();
+        named(Published { root: &params, name: &entry.name, defs }.part(&params), &entry.name)
+    });
+    let maps: Vec<Json> = maps.collect();
+    let what = "The name of a port arbiter, or a map with its name and parameters.";
+    defs.insert("port_arbiter".to_owned(), choice(what, registry.ports().map(|entry| &entry.name), maps));
 }
 
 /// Adds the models' operations to `operation`, and the models of transfers as `transfer_model`. Returns what a workload
@@ -213,6 +225,10 @@ impl Published<'_> {
     /// How a user writes a value of one of weir's own keywords.
     fn written(&mut self, part: &Map<String, Json>) -> Option<Json> {
         let is = |key: &str| part.get(key) == Some(&Json::Bool(true));
+        if is("x-weir-by-node") {
+            let each = part.get("additionalProperties").map_or(Json::Bool(true), |each| self.part(each));
+            return Some(json!({ "type": "object", "additionalProperties": each }));
+        }
         let quantity = part.get("x-weir-quantity").and_then(Json::as_str);
         let definition = match quantity {
             Some("bytes") => Some(&BYTES),
@@ -269,7 +285,8 @@ mod tests {
                 "size": { "type": "integer", "x-weir-quantity": "bytes", "description": "How much." },
                 "cpu": { "type": "integer", "x-weir-node": true, "x-weir-nearest": "size" },
                 "pause": { "type": ["number", "null"], "x-weir-quantity": "time" },
-                "mode": { "$ref": "#/$defs/Mode" }
+                "mode": { "$ref": "#/$defs/Mode" },
+                "shares": { "x-weir-by-node": true, "additionalProperties": { "minimum": 1, "format": "uint32" } }
             },
             "$defs": { "Mode": { "enum": ["fast"] } }
         });
@@ -282,7 +299,8 @@ mod tests {
                 "size": { "$ref": "#/$defs/bytes", "description": "How much." },
                 "cpu": { "$ref": "#/$defs/device" },
                 "pause": { "anyOf": [{ "$ref": "#/$defs/time" }, { "type": "null" }] },
-                "mode": { "$ref": "#/$defs/x.Mode" }
+                "mode": { "$ref": "#/$defs/x.Mode" },
+                "shares": { "type": "object", "additionalProperties": { "minimum": 1 } }
             },
             "additionalProperties": false
         });

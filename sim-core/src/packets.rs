@@ -1,15 +1,14 @@
 //! Transfers that go packet by packet: the packet engine as a mover of bytes.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use weir_packets::arbiter::{BUILT_IN, PortArbiter, PortParams};
+use weir_packets::arbiter::RoundRobin;
 use weir_packets::{
     Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, ReadSpec,
     TransferSpec,
 };
-use weir_plugin_api::{Binding, Cause, ClassId, LinkId, NodeId, SimDuration, SimTime};
+use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, MakePort, NodeId, SimDuration, SimTime};
 
 use crate::classes::Carriage;
 use crate::fabric::Fabric;
@@ -21,11 +20,20 @@ use crate::tasks::{EngineId, TaskId, Work};
 
 /// A port arbiter that runs are made with.
 #[derive(Clone)]
-pub struct PortPolicy(pub Arc<dyn Fn() -> Box<dyn PortArbiter> + Send + Sync>);
+pub struct PortPolicy {
+    /// Its name in the registry.
+    pub name: String,
+    /// What it reads.
+    pub flags: Flags,
+    /// Makes an instance.
+    pub make: MakePort,
+    /// Its parameters, a JSON object.
+    pub params: String,
+}
 
 impl std::fmt::Debug for PortPolicy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PortPolicy")
+        f.debug_struct("PortPolicy").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
     }
 }
 
@@ -121,8 +129,15 @@ impl<'a> Packets<'a> {
         let nodes = with_engines(simulation, &settings.nodes);
         let network = Network::new(settings.links.clone(), nodes, channels.len().max(1) as u32);
         let network = network.map_err(|error| failed(SimTime(0), error.into()))?;
-        let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
+        let fabric = simulation.fabric.view();
+        let make = |policy: &PortPolicy| {
+            let refused = |error| PacketError::Refused { arbiter: policy.name.clone(), error };
+            (policy.make)(&fabric, &policy.params).map_err(|error| failed(SimTime(0), refused(error)))
+        };
+        let policies = settings.policies.iter().map(make).collect::<Result<_, _>>()?;
         let engine = Engine::new(network, policies, settings.policy_of.clone());
+        let reads_age = settings.policies.iter().any(|policy| policy.flags.contains(Flags::READS_ARRIVAL));
+        let engine = if reads_age { engine } else { engine.without_ages() };
         let engine = engine.with_most_hops(most_hops.unwrap_or(settings.most_hops));
         let mut engine = if settings.skips { engine } else { engine.without_skipping() };
         settings.interleaves.iter().for_each(|(node, how)| engine.interleave(node.0, *how));
@@ -149,7 +164,7 @@ impl<'a> Packets<'a> {
             bytes,
             route: &route,
             channel,
-            priority: table.priority[class.index()],
+            priority: packet_priority(table.priority[class.index()]),
             weight: table.weight[class.index()],
             interval: interval(self.settings, route[0], classes.limit(class)),
             window: self.settings.window,
@@ -324,6 +339,11 @@ fn failed(time: SimTime, error: PacketError) -> SimError {
     SimError::Packets { time, error }
 }
 
+/// A priority as port arbiters see it: in 32 bits. Scenarios give none beyond.
+fn packet_priority(priority: i64) -> i32 {
+    priority.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+}
+
 /// Picoseconds between packets of a limited transfer; 0 without a limit.
 fn interval(settings: &PacketSettings, first: u32, limit: f64) -> u64 {
     if limit.is_finite() { time_to_send(f64::from(settings.links[first as usize].payload), limit).0 } else { 0 }
@@ -383,10 +403,10 @@ pub fn packet_time_alone(
     let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
     let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
     let network = Network::new(links.collect(), nodes, 2).ok()?;
-    // Nobody is beside it: any arbiter does, and the first one lets it skip ahead.
-    let policies = vec![(BUILT_IN[0].make)(&PortParams::default())];
+    // Nobody is beside it: any arbiter does, and this one lets it skip ahead.
     let policy_of = vec![0; route.len() + back.len()].into();
-    let mut engine = Engine::new(network, policies, policy_of).with_most_hops(settings.most_hops);
+    let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
+    let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
     let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
     let interval = interval(settings, route[0].0, limit);
     let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));

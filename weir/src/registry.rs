@@ -1,4 +1,4 @@
-//! The arbiters and models that scenarios may name: the built-in ones, and those of shared libraries.
+//! The arbiters, port arbiters and models that scenarios may name: the built-in ones, and those of shared libraries.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -10,7 +10,7 @@ use weir_scenario::{ArbiterSpec, Diagnostic};
 use crate::machine_arbiters::{MachineArbiters, by_generation};
 use crate::{Error, ErrorKind};
 
-/// The arbiters and models that scenarios may name.
+/// The arbiters, port arbiters and models that scenarios may name.
 ///
 /// ```
 /// let registry = weir::Registry::built_in()?;
@@ -24,13 +24,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The arbiters and models that come with weir.
+    /// The arbiters, port arbiters and models that come with weir.
     ///
     /// # Errors
     /// If two of them have the same name.
     pub fn built_in() -> Result<Self, Error> {
         let mut entries = weir_plugin_api::Registry::new();
         weir_arbiters::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
+        weir_packets::arbiter::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
         weir_models::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
         Ok(Self { entries, refusals: Vec::new() })
     }
@@ -51,7 +52,7 @@ impl Registry {
         Some(MachineArbiters { map: spec.map_with(kinds.iter().copied(), other), sources })
     }
 
-    /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened
+    /// Adds the arbiters, port arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened
     /// ends the program.
     ///
     /// # Errors

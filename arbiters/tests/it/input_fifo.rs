@@ -98,6 +98,19 @@ fn a_busy_head_is_named_with_the_port_that_it_waits_for() {
     assert_eq!(legend.collect::<Vec<_>>(), ["port shares", "at heads", "filling"]);
 }
 
+/// Three devices to two: who waits at a head is told the one that is at it most, not all that use the port.
+#[test]
+fn of_those_at_a_head_one_is_named() {
+    let (fabric, ends) = board_tree(NodeKind::Switch, &[5], 1e9);
+    let phase = Phase::new(&fabric, &between(&ends, &all_pairs(0..3, 3..5)));
+    let mut arbiter = make("input-fifo", &fabric, "{}");
+    let (_, bindings) = answer(&mut *arbiter, &phase);
+    for (binding, lines) in bindings.iter().zip(steps(&mut *arbiter, &phase).chunks(3)) {
+        assert_eq!((binding.cause(), lines[1].because.len()), (Cause::HeadOfLine, 2), "both others use the port");
+        assert_eq!(lines[2].because, [binding.by]);
+    }
+}
+
 #[test]
 fn a_limited_transfer_stays_at_its_limit_and_its_device_goes_on() {
     let (fabric, ends) = board_tree(NodeKind::Switch, &[3], 1e9);

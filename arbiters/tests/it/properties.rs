@@ -24,11 +24,17 @@ fn load(phase: &Phase, rates: &[f64], link: LinkId) -> f64 {
 
 /// The fabric rebuilt with another kind for some nodes.
 fn with_kinds(fabric: &Fabric, kind: impl Fn(NodeKind) -> NodeKind) -> Fabric {
-    rebuild(fabric, false, kind).0
+    rebuild(fabric, false, 1.0, kind).0
 }
 
-/// The fabric rebuilt, with children in reverse order if `mirrored`; and the new id of each node. Tree links only.
-fn rebuild(fabric: &Fabric, mirrored: bool, kind: impl Fn(NodeKind) -> NodeKind) -> (Fabric, Vec<NodeId>) {
+/// The fabric rebuilt, with children in reverse order if `mirrored`, and all bandwidths times `factor`; and the new id of
+/// each node. Tree links only.
+pub(crate) fn rebuild(
+    fabric: &Fabric,
+    mirrored: bool,
+    factor: f64,
+    kind: impl Fn(NodeKind) -> NodeKind,
+) -> (Fabric, Vec<NodeId>) {
     let nodes = fabric.nodes();
     let mut children = vec![Vec::new(); nodes.len()];
     for (i, node) in nodes.iter().enumerate().skip(1) {
@@ -41,7 +47,8 @@ fn rebuild(fabric: &Fabric, mirrored: bool, kind: impl Fn(NodeKind) -> NodeKind)
     while let Some(at) = stack.pop() {
         if at > 0 {
             let up = nodes[at].up;
-            let (up, down) = (fabric.link(up).bandwidth, fabric.link(LinkId(up.0 + 1)).bandwidth);
+            let bandwidth = |link: LinkId| fabric.link(link).bandwidth * factor;
+            let (up, down) = (bandwidth(up), bandwidth(LinkId(up.0 + 1)));
             new[at] = b.child(new[nodes[at].parent.index()], kind(nodes[at].kind), link(up, down)).expect("in order");
         }
         let next = children[at].iter().copied();
@@ -187,7 +194,7 @@ proptest! {
 
     #[test]
     fn labels_do_not_matter(case in cases(12, 20, 0)) {
-        let (mirror, new) = rebuild(&case.fabric, true, |k| k);
+        let (mirror, new) = rebuild(&case.fabric, true, 1.0, |k| k);
         let moved: Vec<Transfer> = case
             .transfers
             .iter()
@@ -199,6 +206,23 @@ proptest! {
             for (a, b) in one.iter().zip(&other) {
                 prop_assert!((a - b).abs() <= 1e-12 * a + 1e-4, "{name}: {one:?} {other:?}");
             }
+        }
+    }
+
+    /// All bandwidths and limits times a power of two: so are all rates, to the bit, even those far below 1 B/s.
+    #[test]
+    fn the_unit_of_bandwidth_does_not_matter(case in cases(12, 20, 0)) {
+        let factor = 2.0_f64.powi(-40);
+        let (small, _) = rebuild(&case.fabric, false, factor, |k| k);
+        for name in names() {
+            let Some(phase) = phase_for(name, &case) else { continue };
+            let scaled = |t: &Transfer| Transfer { limit: t.limit * factor, ..*t };
+            let slow = Phase::new(&small, &phase.transfers.iter().map(scaled).collect::<Vec<_>>());
+            let (one, bindings) = answer(&mut *make(name, &case.fabric, "{}"), &phase);
+            let (other, others) = answer(&mut *make(name, &small, "{}"), &slow);
+            let one: Vec<f64> = one.iter().map(|rate| rate * factor).collect();
+            prop_assert_eq!(&one, &other, "{}", name);
+            prop_assert_eq!(&bindings, &others, "{}", name);
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::common::random::{Case, cases};
 use crate::common::{Phase, Transfer, answer, make, names, rates};
+use crate::properties::rebuild;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_arbiters::register;
@@ -133,6 +134,23 @@ proptest! {
                 prop_assert_eq!(alone[at].to_bits(), rates[p].to_bits(), "{:?}: {:?} beside, {:?} alone", names, rates, alone);
             }
         }
+    }
+
+    /// All bandwidths and limits times a power of two: so are all rates, to the bit.
+    #[test]
+    fn the_unit_of_bandwidth_does_not_matter(case in cases(14, 16, 0), dealt in prop::collection::vec(any::<Index>(), 1..40), picks: [Index; 3]) {
+        let all: Vec<&str> = names().collect();
+        let names = picks.map(|pick| *pick.get(&all));
+        let factor = 2.0_f64.powi(-40);
+        let (small, _) = rebuild(&case.fabric, false, factor, |kind| kind);
+        let (_, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
+        let (_, mut others) = cut(&small, &names, |pair| key(&dealt, pair));
+        let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
+        let scaled = |t: &Transfer| Transfer { limit: t.limit * factor, ..*t };
+        let slow = Phase::new(&small, &phase.transfers.iter().map(scaled).collect::<Vec<_>>());
+        let (one, bindings) = answer(&mut *regions, &phase);
+        let one: Vec<f64> = one.iter().map(|rate| rate * factor).collect();
+        prop_assert_eq!((one, bindings), answer(&mut *others, &slow), "{:?}", names);
     }
 
     #[test]

@@ -43,8 +43,9 @@ fn remove(mut config: PluginConfig, what: &str) -> Result<String, Error> {
 
 fn names(record: &PluginRecord) -> String {
     let arbiters = record.arbiters.iter().map(|a| format!("{} {}", a.name, a.version));
+    let ports = record.ports.iter().map(|p| format!("{} {} ({})", p.name, p.version, port_of(&p.description)));
     let models = record.models.iter().map(|m| format!("{} {} ({})", m.name, m.version, model_of(&m.operations)));
-    clean(&arbiters.chain(models).collect::<Vec<_>>().join(", "))
+    clean(&arbiters.chain(ports).chain(models).collect::<Vec<_>>().join(", "))
 }
 
 fn place(record: &PluginRecord) -> String {
@@ -55,7 +56,11 @@ fn model_of(operations: &[String]) -> String {
     format!("model of {}", operations.join(", "))
 }
 
-/// One arbiter or model of the list.
+fn port_of(description: &str) -> String {
+    if description.is_empty() { "port arbiter".to_owned() } else { format!("port arbiter: {description}") }
+}
+
+/// One arbiter, port arbiter or model of the list.
 #[derive(Serialize)]
 struct Listed {
     name: String,
@@ -63,6 +68,9 @@ struct Listed {
     /// Keys of the workload's items that a model serves; none for an arbiter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     operations: Vec<String>,
+    /// Whom a port arbiter serves; none for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,38 +81,56 @@ struct Listed {
 }
 
 fn list(records: &[PluginRecord], json: bool) -> Result<String, Error> {
-    let (arbiters, models) = listed(records, &Registry::built_in()?);
+    let Lists { arbiters, ports, models } = listed(records, &Registry::built_in()?);
     if json {
-        let list = serde_json::json!({ "weir": 1, "kind": weir_report::ResultKind::PluginList, "arbiters": arbiters, "models": models });
+        let list = serde_json::json!({
+            "weir": 1,
+            "kind": weir_report::ResultKind::PluginList,
+            "arbiters": arbiters,
+            "port_arbiters": ports,
+            "models": models
+        });
         return Ok(format!("{list}\n"));
     }
     let mut out = String::new();
-    for one in arbiters.iter().chain(&models) {
+    for one in arbiters.iter().chain(&ports).chain(&models) {
         let place = match (&one.path, &one.refused) {
             (None, _) => "built in".to_owned(),
             (Some(path), None) => path.clone(),
             (Some(_), Some(refused)) => format!("cannot be used: {refused}"),
         };
-        let serves = if one.operations.is_empty() { String::new() } else { model_of(&one.operations) + "; " };
+        let serves = match &one.description {
+            Some(description) => port_of(description) + "; ",
+            None if one.operations.is_empty() => String::new(),
+            None => model_of(&one.operations) + "; ",
+        };
         let line = format!("{:<20} {:<8} {serves}{place}", one.name, one.version);
         let _ = writeln!(out, "{}", clean(&line));
     }
     Ok(out)
 }
 
-/// The arbiters and the models: first the built-in ones, then the added ones.
-fn listed(records: &[PluginRecord], builtin: &Registry) -> (Vec<Listed>, Vec<Listed>) {
-    let own = |name: &str, version: &str, operations: &[String]| Listed {
+struct Lists {
+    arbiters: Vec<Listed>,
+    ports: Vec<Listed>,
+    models: Vec<Listed>,
+}
+
+/// All that there is: first the built-in ones, then the added ones.
+fn listed(records: &[PluginRecord], builtin: &Registry) -> Lists {
+    let own = |name: &str, version: &str, operations: &[String], description: Option<&str>| Listed {
         name: name.to_owned(),
         version: version.to_owned(),
         operations: operations.to_vec(),
+        description: description.map(str::to_owned),
         path: None,
         sha256: None,
         refused: None,
     };
-    let mut arbiters: Vec<Listed> = builtin.iter().map(|entry| own(&entry.name, &entry.version, &[])).collect();
-    let mut models: Vec<Listed> =
-        builtin.models().map(|entry| own(&entry.name, &entry.version, &entry.operations)).collect();
+    let arbiters = builtin.iter().map(|entry| own(&entry.name, &entry.version, &[], None));
+    let ports = builtin.ports().map(|entry| own(&entry.name, &entry.version, &[], Some(&entry.description)));
+    let models = builtin.models().map(|entry| own(&entry.name, &entry.version, &entry.operations, None));
+    let mut lists = Lists { arbiters: arbiters.collect(), ports: ports.collect(), models: models.collect() };
     for record in records {
         let refused = record.check().err().map(|error| error.to_string());
         let added = |listed: Listed| Listed {
@@ -113,8 +139,9 @@ fn listed(records: &[PluginRecord], builtin: &Registry) -> (Vec<Listed>, Vec<Lis
             refused: refused.clone(),
             ..listed
         };
-        arbiters.extend(record.arbiters.iter().map(|a| added(own(&a.name, &a.version, &[]))));
-        models.extend(record.models.iter().map(|m| added(own(&m.name, &m.version, &m.operations))));
+        lists.arbiters.extend(record.arbiters.iter().map(|a| added(own(&a.name, &a.version, &[], None))));
+        lists.ports.extend(record.ports.iter().map(|p| added(own(&p.name, &p.version, &[], Some(&p.description)))));
+        lists.models.extend(record.models.iter().map(|m| added(own(&m.name, &m.version, &m.operations, None))));
     }
-    (arbiters, models)
+    lists
 }

@@ -10,8 +10,8 @@ use weir_calibrate::{FitOptions, ReadOptions};
 use weir_optimize::order::{OrderProblem, root_bound};
 use weir_plugin_api::{ArbiterEntry, Flags, Origin, Registry};
 use weir_plugin_host::Place;
-use weir_scenario::{LoadOptions, Machine, PlannedOperation, Scenario, load};
-use weir_sim_core::{RunOptions, Simulation, Work};
+use weir_scenario::{Input, LoadOptions, Machine, PlannedOperation, Scenario, load};
+use weir_sim_core::{RunOptions, Sharing, Simulation, Work};
 
 #[test]
 fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
@@ -27,9 +27,10 @@ fn same_fingerprints(place: Place) {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
     weir_models::register(&mut built_in).expect("the names are free");
+    weir_packets::arbiter::register(&mut built_in).expect("the names are free");
     loaded.set_default_arbiter(built_in.default_arbiter().expect("built-in arbiters have one"));
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
-    for package in ["weir-arbiters", "weir-models"] {
+    for package in ["weir-arbiters", "weir-models", "weir-packets"] {
         weir_plugin_host::load_file(&library(package), program, place, &mut loaded).expect("the library is a plugin");
     }
     assert_eq!(names(&loaded), names(&built_in));
@@ -52,6 +53,7 @@ fn same_fingerprints(place: Place) {
             assert_eq!(fingerprint(&ours, &own.entry), fingerprint(&theirs, &other.entry), "{}", file.display());
         }
     }
+    same_packets(&built_in, &loaded);
     assert!(in_regions > 0, "loaded policies serve regions, too");
     assert!(compared > 100 && planned > 10, "only {compared} were compared, with {planned} operations of models");
 }
@@ -66,8 +68,54 @@ fn without_hashes(operations: &[PlannedOperation]) -> Vec<PlannedOperation> {
 }
 
 fn names(registry: &Registry) -> Vec<&str> {
+    let ports = registry.ports().map(|entry| entry.name.as_str());
     let models = registry.models().map(|entry| entry.name.as_str());
-    registry.iter().map(|entry| entry.name.as_str()).chain(models).collect()
+    registry.iter().map(|entry| entry.name.as_str()).chain(ports).chain(models).collect()
+}
+
+/// Six transfers among five devices, of several weights and priorities.
+const CROSSED: &str = "\
+weir: 1
+name: crossed
+topology:
+  link_types: { x: { bandwidth: 1GB/s, latency: 1us } }
+  tree:
+    r:
+      kind: switch
+      children:
+        s: { kind: switch, link: x, children: { \"g[0-2]\": { kind: gpu, link: x } } }
+        \"h[0-1]\": { kind: gpu, link: x }
+workload:
+  - transfer: { id: a, from: g0, to: h0, size: 80kB, weight: 2 }
+  - transfer: { id: b, from: g1, to: h0, size: 60kB, priority: 3 }
+  - transfer: { id: c, from: g2, to: h1, size: 50kB, start: 3us }
+  - transfer: { id: d, from: h1, to: h0, size: 40kB }
+  - transfer: { id: e, from: g0, to: g1, size: 30kB, start: 7us }
+  - transfer: { id: f, from: h0, to: g1, size: 90kB, weight: 3 }
+";
+
+/// The built-in port arbiters grant the same packets where they are loaded.
+fn same_packets(built_in: &Registry, loaded: &Registry) {
+    for port in built_in.ports() {
+        let params = match port.params_schema.contains("x-weir-by-node") {
+            true => format!("{{name: {}, weights: {{s: 3, h1: 2}}}}", port.name),
+            false => port.name.clone(),
+        };
+        let run = |registry: &Registry| {
+            let fidelity = vec![format!("{{packet: {{port_arbiter: {{up: {0}, down: {params}}}}}}}", port.name)];
+            let options = LoadOptions { fidelity, ..LoadOptions::default() };
+            let scenario = load(Input::text(CROSSED, "-", None), &options, registry).expect("right");
+            let settings = scenario.arbiters[0].packets.as_ref().expect("packets").on(&scenario.fabric);
+            let mut arbiter = (scenario.arbiters[0].entry.make)(&scenario.fabric.view(), "{}").expect("made");
+            let Scenario { fabric, routes, tasks, .. } = &scenario;
+            let options = RunOptions { sharing: Sharing::Packets(&settings), ..RunOptions::default() };
+            let simulation = Simulation { fabric, routes, tasks };
+            let outcome = simulation.run(&mut *arbiter, Flags::default(), options).expect("it ends");
+            let packets = outcome.packets.expect("packets");
+            (packets.fingerprint, packets.hops, packets.skipped_hops)
+        };
+        assert_eq!(run(built_in), run(loaded), "{}", port.name);
+    }
 }
 
 /// Four hosts on one switch: every send has its links to itself. Six steps of 5 µs, 1 MB at 1 GB/s and two links of 1 µs.

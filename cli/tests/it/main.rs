@@ -20,6 +20,7 @@ mod packet_figures;
 mod packet_reads;
 mod packets;
 mod plugins;
+mod port_plugins;
 mod report;
 mod routing;
 mod saved;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Compiles a C source of the repository into a library here.
-    fn compile(&self, source: &str, defines: &[&str], library: &str) {
+    pub(crate) fn compile(&self, source: &str, defines: &[&str], library: &str) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc")));
         cc.args(["-std=c99", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I"])

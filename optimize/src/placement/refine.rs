@@ -197,3 +197,81 @@ impl<'p, 'm, T: Number> Refinement<'p, 'm, T> {
         self.log.push((u as u32, v as u32));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::placement::machine::{Machine, Measured};
+    use crate::placement::pattern::Pattern;
+
+    const DEVICES: usize = 9;
+    const RANKS: usize = 8;
+
+    /// A machine of random costs of 1 to 9; devices 0 and 1 are one group where `twins`.
+    fn machine(random: &mut ChaCha8Rng, twins: bool) -> Machine {
+        let mut cost = vec![vec![0.0; DEVICES]; DEVICES];
+        for a in 0..DEVICES {
+            for b in 0..a {
+                let drawn =
+                    if twins && b == 1 && a > 1 { cost[a][0] } else { f64::from(random.random_range(1..10_u8)) };
+                (cost[a][b], cost[b][a]) = (drawn, drawn);
+            }
+        }
+        Machine::measured(&cost, Measured::Cost).expect("a machine")
+    }
+
+    fn pattern(random: &mut ChaCha8Rng) -> Pattern {
+        let pairs = (0..RANKS).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let edges: Vec<(usize, usize, u64)> = pairs.map(|(a, b)| (a, b, random.random_range(0..6))).collect();
+        Pattern::new(RANKS, edges, 1).expect("a pattern")
+    }
+
+    /// All that is kept from exchange to exchange is what a fresh start there computes.
+    fn assert_kept(refinement: &Refinement<'_, '_, i128>) {
+        let fresh = Refinement::new(refinement.problem, refinement.group_of.clone());
+        assert_eq!((refinement.total, &refinement.own), (fresh.total, &fresh.own));
+        assert_eq!(refinement.table, fresh.table);
+        assert!(refinement.weight_to.iter().all(|&weight| weight == 0) && refinement.queue.is_empty());
+        assert!(refinement.queued.iter().all(|&queued| !queued));
+    }
+
+    /// A descent ends where no exchange of two ranks helps; kicks never leave it worse, and often better.
+    #[test]
+    fn descents_end_at_local_optima_and_kicks_leave_them() {
+        let mut left = 0;
+        for seed in 0..30 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let (machine, pattern) = (machine(&mut random, seed % 3 == 0), pattern(&mut random));
+            let problem = Problem::<i128>::new(&pattern, &machine);
+            let baseline: Vec<usize> = (0..RANKS).collect();
+            let mut refinement = Refinement::new(&problem, problem.to_groups(&baseline));
+            let first = refinement.total;
+            refinement.descend(&mut random);
+            assert_kept(&refinement);
+            assert!(refinement.total <= first && refinement.weighed > 0);
+            assert_eq!(refinement.weighed % DEVICES as u64, 0, "a rank is weighed against all");
+            for u in 0..DEVICES {
+                for v in 0..u {
+                    let mut exchanged = refinement.group_of.clone();
+                    exchanged.swap(u, v);
+                    assert!(problem.total(&exchanged) >= refinement.total, "seed {seed}: {u} and {v}");
+                }
+            }
+            let before = refinement.total;
+            for _ in 0..20 {
+                let least = refinement.total;
+                refinement.shake(1, &mut random, &|| false);
+                assert!(refinement.total <= least);
+                assert_kept(&refinement);
+            }
+            left += u32::from(refinement.total < before);
+            let stopped = refinement.weighed;
+            refinement.shake(9, &mut random, &|| true);
+            assert_eq!(refinement.weighed, stopped);
+        }
+        assert!(left > 3, "kicks helped {left} of 30 times");
+    }
+}

@@ -224,6 +224,11 @@ fn the_root_bound_counts_pauses() {
     let world = world(fabric, gpus, &all, 1, "max-min", 0.0);
     // 1 + 10 + 3 + 10 + 2 ms.
     assert_eq!((root_bound(&world.problem()), simulate(&world, &[])), (26e9, 26 * MS));
+    // Beside another source, which sends little.
+    let (fabric, gpus) = pair();
+    let little = Sent { from: 1, to: 0, bytes: 1000, lead: 0, gap: 0, tail: 2 * MS };
+    let world = self::world(fabric, gpus, &[all[0], all[1], little], 1, "max-min", 0.0);
+    assert_eq!((root_bound(&world.problem()), simulate(&world, &[])), (26e9, 26 * MS));
 }
 
 /// What is said of a graph on the pair, whose first engine is the `send` of the first GPU.

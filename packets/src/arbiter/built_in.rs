@@ -1,61 +1,112 @@
 //! The port arbiters by name.
 
-use std::collections::BTreeMap;
+use weir_plugin_api::{CallError, FabricView, Flags, PortArbiterPlugin, PortEntry, Registry, RegistryError};
 
+use super::params::{DeficitParams, NoParams, SeedParams, WeightParams, decode, schema, weights};
 use super::{
-    ArrivalOrder, DeficitRoundRobin, Fixed, OldestFirst, PortArbiter, Random, RoundRobin, StrictPriority,
-    WeightedRoundRobin,
+    ArrivalOrder, DeficitRoundRobin, Fixed, OldestFirst, Random, RoundRobin, StrictPriority, WeightedRoundRobin,
 };
 
-/// What port arbiters can be given.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PortParams {
-    /// Bytes that a visit adds; at least 1.
-    pub quantum: u64,
-    /// Of random numbers.
-    pub seed: u64,
-    /// By output and number of the requester in its channel; 1 for others.
-    pub weights: BTreeMap<(u32, u32), u32>,
+/// Name, description, what it reads, parameters, and how an instance is made for a fabric.
+macro_rules! port_arbiter {
+    ($policy:ty, $name:literal, $description:literal, $flags:expr, $params:ty, $create:expr) => {
+        impl PortArbiterPlugin for $policy {
+            const NAME: &'static str = $name;
+            const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+            const DESCRIPTION: &'static str = $description;
+            const FLAGS: Flags = $flags;
+
+            fn params_schema() -> String {
+                schema::<$params>()
+            }
+
+            fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
+                let create: fn(&FabricView<'_>, $params) -> Self = $create;
+                Ok(create(fabric, decode(Self::NAME, params)?))
+            }
+        }
+    };
 }
 
-impl Default for PortParams {
-    /// Packets.md, section 2.
-    fn default() -> Self {
-        Self { quantum: 512, seed: 0, weights: BTreeMap::new() }
-    }
-}
+const NOTHING: Flags = Flags(0);
 
-/// A port arbiter by name.
-#[derive(Debug)]
-pub struct PortEntry {
-    /// What scenarios call it.
-    pub name: &'static str,
-    /// Those of `quantum`, `weights` and `seed` that it reads.
-    pub takes: &'static [&'static str],
-    /// Whether it reads the priority of transfers.
-    pub reads_priority: bool,
-    /// A new instance.
-    pub make: fn(&PortParams) -> Box<dyn PortArbiter>,
-}
-
-const fn entry(
-    name: &'static str,
-    takes: &'static [&'static str],
-    make: fn(&PortParams) -> Box<dyn PortArbiter>,
-) -> PortEntry {
-    PortEntry { name, takes, reads_priority: false, make }
-}
+port_arbiter!(RoundRobin, "round-robin", "the next one after the last one served", NOTHING, NoParams, |_, _| {
+    Self::default()
+});
+port_arbiter!(
+    DeficitRoundRobin,
+    "deficit-round-robin",
+    "in turn, by bytes",
+    NOTHING,
+    DeficitParams,
+    |fabric, params| Self::new(params.quantum.get(), weights(fabric, &params.weights))
+);
+port_arbiter!(
+    WeightedRoundRobin,
+    "weighted-round-robin",
+    "in turn, some packets in a row",
+    NOTHING,
+    WeightParams,
+    |fabric, params| Self::new(weights(fabric, &params.weights))
+);
+port_arbiter!(
+    OldestFirst,
+    "oldest-first",
+    "whose packet was ready at its source first",
+    Flags::READS_ARRIVAL,
+    NoParams,
+    |_, _| Self
+);
+port_arbiter!(
+    ArrivalOrder,
+    "arrival-order",
+    "whose packet became visible at the port first",
+    Flags::READS_ARRIVAL,
+    NoParams,
+    |_, _| Self
+);
+port_arbiter!(
+    StrictPriority,
+    "strict-priority",
+    "the highest priority, in turn among equals",
+    Flags::READS_PRIORITY,
+    NoParams,
+    |_, _| Self::default()
+);
+port_arbiter!(Fixed, "fixed", "the lowest requester", NOTHING, NoParams, |_, _| Self);
+port_arbiter!(Random, "random", "one drawn at random", NOTHING, SeedParams, |_, params| Self::new(params.seed));
 
 /// The built-in ones. Ports that are given none have the first.
-pub static BUILT_IN: [PortEntry; 8] = [
-    entry("round-robin", &[], |_| Box::new(RoundRobin::default())),
-    entry("deficit-round-robin", &["quantum", "weights"], |params| {
-        Box::new(DeficitRoundRobin::new(params.quantum, params.weights.clone()))
-    }),
-    entry("weighted-round-robin", &["weights"], |params| Box::new(WeightedRoundRobin::new(params.weights.clone()))),
-    entry("oldest-first", &[], |_| Box::new(OldestFirst)),
-    entry("arrival-order", &[], |_| Box::new(ArrivalOrder)),
-    PortEntry { reads_priority: true, ..entry("strict-priority", &[], |_| Box::new(StrictPriority::default())) },
-    entry("fixed", &[], |_| Box::new(Fixed)),
-    entry("random", &["seed"], |params| Box::new(Random::new(params.seed))),
-];
+#[must_use]
+pub fn built_in() -> [PortEntry; 8] {
+    [
+        PortEntry::builtin::<RoundRobin>(),
+        PortEntry::builtin::<DeficitRoundRobin>(),
+        PortEntry::builtin::<WeightedRoundRobin>(),
+        PortEntry::builtin::<OldestFirst>(),
+        PortEntry::builtin::<ArrivalOrder>(),
+        PortEntry::builtin::<StrictPriority>(),
+        PortEntry::builtin::<Fixed>(),
+        PortEntry::builtin::<Random>(),
+    ]
+}
+
+/// Registers the built-in port arbiters.
+///
+/// # Errors
+/// If the registry has one of their names already.
+pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    built_in().into_iter().try_for_each(|entry| registry.add_port(entry))
+}
+
+// As a loadable library, for comparison: built with `--crate-type=cdylib`.
+weir_plugin_api::export_port_arbiters!(
+    RoundRobin,
+    DeficitRoundRobin,
+    WeightedRoundRobin,
+    OldestFirst,
+    ArrivalOrder,
+    StrictPriority,
+    Fixed,
+    Random,
+);

@@ -1,9 +1,11 @@
 //! Policies that serve the least of something.
 
-use super::{GrantView, Granted, Head, PortArbiter, RoundRobin};
+use weir_plugin_api::{CallError, GrantView, Head, LinkId, NO_SLOT, PortArbiter, PortGrant};
 
-fn least<K: Ord>(heads: &[Head], key: impl Fn(&Head) -> K) -> u32 {
-    heads.iter().min_by_key(|head| (key(head), head.slot)).map_or(u32::MAX, |head| head.slot)
+use super::RoundRobin;
+
+fn least<K: Ord>(ask: &GrantView<'_>, key: impl Fn(&Head) -> K) -> u32 {
+    ask.heads.iter().min_by_key(|head| (key(head), head.slot)).map_or(NO_SLOT, |head| head.slot)
 }
 
 /// Serves whose packet was ready at its source first: shares in proportion to what is offered, as equations (5) and (6) of
@@ -12,14 +14,16 @@ fn least<K: Ord>(heads: &[Head], key: impl Fn(&Head) -> K) -> u32 {
 pub struct OldestFirst;
 
 impl PortArbiter for OldestFirst {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
-        least(ask.heads, |head| head.ready)
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        Ok(least(ask, |head| head.ready))
     }
 
-    fn commit(&mut self, _: &Granted<'_>) {}
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
 
-    fn state(&self, _: u32, _: &mut Vec<u64>) -> bool {
-        true
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+        Ok(true)
     }
 }
 
@@ -28,14 +32,16 @@ impl PortArbiter for OldestFirst {
 pub struct ArrivalOrder;
 
 impl PortArbiter for ArrivalOrder {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
-        least(ask.heads, |head| head.visible)
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        Ok(least(ask, |head| head.visible))
     }
 
-    fn commit(&mut self, _: &Granted<'_>) {}
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
 
-    fn state(&self, _: u32, _: &mut Vec<u64>) -> bool {
-        true
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+        Ok(true)
     }
 }
 
@@ -44,18 +50,16 @@ impl PortArbiter for ArrivalOrder {
 pub struct Fixed;
 
 impl PortArbiter for Fixed {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
-        least(ask.heads, |_| ())
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        Ok(least(ask, |_| ()))
     }
 
-    fn commit(&mut self, _: &Granted<'_>) {}
-
-    fn state(&self, _: u32, _: &mut Vec<u64>) -> bool {
-        true
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+        Ok(())
     }
 
-    fn reads_age(&self) -> bool {
-        false
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+        Ok(true)
     }
 }
 
@@ -64,21 +68,17 @@ impl PortArbiter for Fixed {
 pub struct StrictPriority(RoundRobin);
 
 impl PortArbiter for StrictPriority {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
         let highest = ask.heads.iter().map(|head| head.priority).max();
         let first = ask.heads.iter().filter(|head| Some(head.priority) == highest);
-        self.0.next(ask.out, first)
+        Ok(self.0.next(ask.out, first))
     }
 
-    fn commit(&mut self, granted: &Granted<'_>) {
-        self.0.commit(granted);
+    fn commit(&mut self, granted: &PortGrant<'_>) -> Result<(), CallError> {
+        self.0.commit(granted)
     }
 
-    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+    fn state(&self, out: LinkId, to: &mut Vec<u64>) -> Result<bool, CallError> {
         self.0.state(out, to)
-    }
-
-    fn reads_age(&self) -> bool {
-        false
     }
 }

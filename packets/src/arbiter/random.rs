@@ -1,7 +1,9 @@
 //! A uniform choice, as in Karol, Hluchyj, Morgan, *Input versus output queueing on a space-division packet switch*, IEEE
 //! Trans. Commun. 35 (1987).
 
-use super::{GrantView, Granted, PerOutput, PortArbiter};
+use weir_plugin_api::{CallError, GrantView, LinkId, NO_SLOT, PortArbiter, PortGrant};
+
+use super::PerOutput;
 
 /// Chooses among those that ask with equal probability. The numbers are those of [`draw`] for the seed, the output and how
 /// many grants it has given.
@@ -20,23 +22,20 @@ impl Random {
 }
 
 impl PortArbiter for Random {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
         let grants = self.grants.get(ask.out).copied().unwrap_or(0);
-        let drawn = draw(self.seed, u64::from(ask.out), grants, ask.heads.len() as u64);
-        ask.heads.get(drawn as usize).map_or(u32::MAX, |head| head.slot)
+        let drawn = draw(self.seed, u64::from(ask.out.0), grants, ask.heads.len() as u64);
+        Ok(ask.heads.get(drawn as usize).map_or(NO_SLOT, |head| head.slot))
     }
 
-    fn commit(&mut self, granted: &Granted<'_>) {
+    fn commit(&mut self, granted: &PortGrant<'_>) -> Result<(), CallError> {
         *self.grants.of(granted.out) += 1;
+        Ok(())
     }
 
     /// The sequence never repeats.
-    fn state(&self, _: u32, _: &mut Vec<u64>) -> bool {
-        false
-    }
-
-    fn reads_age(&self) -> bool {
-        false
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+        Ok(false)
     }
 }
 

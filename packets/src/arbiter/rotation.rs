@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{GrantView, Granted, Head, PerOutput, PortArbiter, after};
+use weir_plugin_api::{CallError, GrantView, Head, LinkId, NO_SLOT, PortArbiter, PortGrant};
+
+use super::{PerOutput, after};
 
 /// Serves the next requester after the last one served, by packet. With equal packets all requesters get equal shares.
 #[derive(Clone, Debug, Default)]
@@ -12,29 +14,26 @@ pub struct RoundRobin {
 
 impl RoundRobin {
     /// The slot next after the last one served, among these.
-    pub(super) fn next<'h>(&self, out: u32, heads: impl Iterator<Item = &'h Head>) -> u32 {
+    pub(super) fn next<'h>(&self, out: LinkId, heads: impl Iterator<Item = &'h Head>) -> u32 {
         let last = self.last.get(out).copied().flatten();
         let slots = heads.map(|head| head.slot);
-        slots.min_by_key(|&slot| (last.is_some_and(|last| slot <= last), slot)).unwrap_or(u32::MAX)
+        slots.min_by_key(|&slot| (last.is_some_and(|last| slot <= last), slot)).unwrap_or(NO_SLOT)
     }
 }
 
 impl PortArbiter for RoundRobin {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
-        self.next(ask.out, ask.heads.iter())
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        Ok(self.next(ask.out, ask.heads.iter()))
     }
 
-    fn commit(&mut self, granted: &Granted<'_>) {
+    fn commit(&mut self, granted: &PortGrant<'_>) -> Result<(), CallError> {
         *self.last.of(granted.out) = Some(granted.slot);
+        Ok(())
     }
 
-    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+    fn state(&self, out: LinkId, to: &mut Vec<u64>) -> Result<bool, CallError> {
         to.push(self.last.get(out).copied().flatten().map_or(u64::MAX, u64::from));
-        true
-    }
-
-    fn reads_age(&self) -> bool {
-        false
+        Ok(true)
     }
 }
 
@@ -55,30 +54,27 @@ impl WeightedRoundRobin {
 }
 
 impl PortArbiter for WeightedRoundRobin {
-    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
         let turn = self.turn.get(ask.out).copied().flatten();
         let goes_on = turn.filter(|&(slot, served)| {
             let head = ask.heads.iter().find(|head| head.slot == slot);
-            head.is_some_and(|head| served < self.weights.get(&(ask.out, head.place)).copied().unwrap_or(1))
+            head.is_some() && served < self.weights.get(&(ask.out.0, ask.place(slot))).copied().unwrap_or(1)
         });
-        let next = || after(ask.heads, turn.map(|turn| turn.0)).next().map_or(u32::MAX, |head| head.slot);
-        goes_on.map_or_else(next, |turn| turn.0)
+        let next = || after(&ask.heads, turn.map(|turn| turn.0)).next().map_or(NO_SLOT, |head| head.slot);
+        Ok(goes_on.map_or_else(next, |turn| turn.0))
     }
 
-    fn commit(&mut self, granted: &Granted<'_>) {
+    fn commit(&mut self, granted: &PortGrant<'_>) -> Result<(), CallError> {
         let turn = self.turn.of(granted.out);
-        let weight = self.weights.get(&(granted.out, granted.place)).copied().unwrap_or(1);
+        let weight = self.weights.get(&(granted.out.0, granted.place(granted.slot))).copied().unwrap_or(1);
         let served = turn.filter(|turn| turn.0 == granted.slot && turn.1 < weight).map_or(0, |turn| turn.1);
         *turn = Some((granted.slot, served + 1));
+        Ok(())
     }
 
-    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+    fn state(&self, out: LinkId, to: &mut Vec<u64>) -> Result<bool, CallError> {
         let (slot, served) = self.turn.get(out).copied().flatten().unwrap_or((u32::MAX, 0));
         to.extend([u64::from(slot), u64::from(served)]);
-        true
-    }
-
-    fn reads_age(&self) -> bool {
-        false
+        Ok(true)
     }
 }

@@ -1,9 +1,11 @@
 //! Who gets an output, and what a grant brings about.
 
+use weir_plugin_api::{Head, LinkId, PortGrant, SimTime, TransferId};
+
+use super::choices::failed;
 use super::events::Event;
 use super::sums::LinkSums;
 use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS, Requester};
-use crate::arbiter::{GrantView, Granted, Head};
 
 /// An output that would serve a requester.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +71,7 @@ impl Engine {
             seen.extend_from_slice(&marked);
             marked.clear();
             self.marked = marked;
-            self.accept(now);
+            self.accept(now)?;
         }
         for &out in &seen {
             self.explain_waits(now, out);
@@ -134,18 +136,6 @@ impl Engine {
         self.sums[out as usize].counts.starved += now.saturating_sub(since);
     }
 
-    /// Asks an output's arbiter for one of the heads from `first` on.
-    fn choose(&mut self, now: u64, out: u32, first: usize) -> Result<u32, PacketError> {
-        for head in &mut self.heads[first..] {
-            let transfer = if head.transfer < REQUESTS { &self.transfers } else { &self.requests };
-            let transfer = transfer[(head.transfer & !REQUESTS) as usize].as_ref();
-            (head.priority, head.weight) = transfer.map_or((0, 1.0), |of| (of.priority, of.weight));
-        }
-        let heads = &self.heads[first..];
-        let slot = self.arbiters[self.arbiter_of[out as usize] as usize].choose(&GrantView { out, now, heads });
-        if heads.iter().any(|head| head.slot == slot) { Ok(slot) } else { Err(PacketError::Slot { link: out, slot }) }
-    }
-
     /// Adds a requester to the heads if it can be served at `now`; else returns when it may be.
     fn consider(&mut self, now: u64, out: u32, slot: u32) -> u64 {
         let requester = self.requester(out, slot);
@@ -168,8 +158,8 @@ impl Engine {
         self.candidates.push((requester, asked));
         // What is said of its transfer is looked up where there is a choice.
         let (priority, weight) = (0, 1.0);
-        let (_, place) = self.wires[out as usize].channel_and_place(slot);
-        self.heads.push(Head { slot, place, channel, bytes, payload, ready, visible, transfer, priority, weight });
+        let (ready, visible, transfer) = (SimTime(ready), SimTime(visible), TransferId(transfer));
+        self.heads.push(Head { slot, channel, bytes, payload, ready, visible, transfer, priority, weight });
         u64::MAX
     }
 
@@ -195,7 +185,7 @@ impl Engine {
     }
 
     /// Each input takes the output next after its last one, circularly, and its grant takes place; the others look again.
-    fn accept(&mut self, now: u64) {
+    fn accept(&mut self, now: u64) -> Result<(), PacketError> {
         let offers = std::mem::take(&mut self.offers);
         for (at, offer) in offers.iter().enumerate() {
             if self.declines(&offers, at) {
@@ -210,10 +200,12 @@ impl Engine {
             let bytes = self.commit(now, offer);
             let arbiter = &mut self.arbiters[self.arbiter_of[offer.out as usize] as usize];
             let heads = &self.heads[heads.start as usize..heads.end as usize];
-            let (_, place) = self.wires[offer.out as usize].channel_and_place(offer.slot);
-            arbiter.commit(&Granted { out: offer.out, slot: offer.slot, place, bytes, heads });
+            let requesters = self.wires[offer.out as usize].stride;
+            let grant = PortGrant { out: LinkId(offer.out), slot: offer.slot, bytes, requesters, heads: heads.into() };
+            arbiter.commit(&grant).map_err(|error| failed(offer.out, error))?;
         }
         self.offers = offers;
+        Ok(())
     }
 
     /// Whether another offer to the same input comes first.

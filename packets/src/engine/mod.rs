@@ -4,6 +4,7 @@
 //! Then each free output chooses among those that ask and have credit, in the order of links, in rounds until nothing more is
 //! granted (packets.md, section 1).
 
+mod choices;
 mod credit;
 mod deadlock;
 mod events;
@@ -18,7 +19,8 @@ mod sums;
 mod types;
 mod wires;
 
-use crate::arbiter::{Head, PortArbiter};
+use weir_plugin_api::{Head, PortArbiter};
+
 use crate::network::Network;
 use credit::Credit;
 use events::{Event, Events};
@@ -79,7 +81,7 @@ struct Transfer {
     /// Bytes of header of its packets, or [`OF_LINK`].
     header: u16,
     engine: u32,
-    priority: i64,
+    priority: i32,
     weight: f64,
     start: u64,
     interval: u64,
@@ -137,6 +139,8 @@ pub struct Engine {
     arbiters: Vec<Box<dyn PortArbiter>>,
     /// Whether one of them looks at how long packets have waited.
     reads_age: bool,
+    /// How often one was asked.
+    choices: u64,
     ports: Vec<Port>,
     /// Per link and channel.
     credits: Vec<Credit>,
@@ -204,8 +208,9 @@ impl Engine {
             routes: Vec::new(),
             asking: vec![0; words as usize],
             arbiter_of,
-            reads_age: arbiters.iter().any(|arbiter| arbiter.reads_age()),
             arbiters,
+            reads_age: true,
+            choices: 0,
             ports,
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
@@ -237,6 +242,13 @@ impl Engine {
     #[must_use]
     pub fn with_most_hops(mut self, most: u64) -> Self {
         self.most_hops = most;
+        self
+    }
+
+    /// No arbiter looks at when packets were ready or became visible: periods are found sooner.
+    #[must_use]
+    pub fn without_ages(mut self) -> Self {
+        self.reads_age = false;
         self
     }
 
@@ -341,7 +353,7 @@ impl Engine {
                 return Ok(notice);
             }
             self.step(next)?;
-            self.look_for_periods(next, until);
+            self.look_for_periods(next, until)?;
             steps = steps.wrapping_add(1);
             if steps.is_multiple_of(4096) && halt() {
                 return Ok(notice);

@@ -6,10 +6,13 @@
 //! transfer comes to its last packet in that, and nothing from outside is passed. Each set of transfers connected through
 //! links is looked at by itself: the periods of others need not fit.
 
+use weir_plugin_api::LinkId;
+
+use super::choices::failed;
 use super::events::Event;
 use super::stalls::Log;
 use super::sums::LinkSums;
-use super::{Engine, NONE, REQUESTS};
+use super::{Engine, NONE, PacketError, REQUESTS};
 
 /// Steps without a begin or an end of a transfer before sets are looked for: short runs do not pay for them (*assumed*).
 const PATIENCE: u64 = 256;
@@ -86,13 +89,13 @@ impl Periods {
 
 impl Engine {
     /// After a step: skips ahead where a set of transfers has come into a period, short of `until`.
-    pub(super) fn look_for_periods(&mut self, now: u64, until: u64) {
+    pub(super) fn look_for_periods(&mut self, now: u64, until: u64) -> Result<(), PacketError> {
         if self.periods.is_off {
-            return;
+            return Ok(());
         }
         self.periods.quiet += 1;
         if self.periods.quiet < PATIENCE.max(4 * self.active as u64) {
-            return;
+            return Ok(());
         }
         if self.periods.components.is_empty() {
             self.find_components();
@@ -100,12 +103,13 @@ impl Engine {
         for at in 0..self.periods.components.len() {
             if std::mem::take(&mut self.periods.components[at].has_delivered) {
                 let mut component = self.periods.components.swap_remove(at);
-                self.compare(now, until, &mut component);
+                self.compare(now, until, &mut component)?;
                 self.periods.components.push(component);
                 let last = self.periods.components.len() - 1;
                 self.periods.components.swap(at, last);
             }
         }
+        Ok(())
     }
 
     fn find_components(&mut self) {
@@ -150,34 +154,35 @@ impl Engine {
     }
 
     /// Compares a set with its saved state, and moves it on, or saves it anew.
-    fn compare(&mut self, now: u64, until: u64, component: &mut Component) {
+    fn compare(&mut self, now: u64, until: u64, component: &mut Component) -> Result<(), PacketError> {
         let hash = self.hash(now, component);
         if let Some(saved) = &component.saved
             && saved.hash == hash
             && component.comparisons < COMPARISONS
         {
             component.comparisons += 1;
-            if self.state(now, component).as_ref() == Some(&saved.state) {
+            if self.state(now, component)?.as_ref() == Some(&saved.state) {
                 let bound = self.bound(now, until, component);
                 if self.skip(now, bound, component, saved) {
                     component.saved = None;
                     component.left = 0;
-                    return;
+                    return Ok(());
                 }
             }
         }
         if component.left > 0 {
             component.left -= 1;
-            return;
+            return Ok(());
         }
-        let Some(state) = self.state(now, component) else {
+        let Some(state) = self.state(now, component)? else {
             self.periods.is_off = true;
-            return;
+            return Ok(());
         };
         component.saved = Some(self.saved(now, hash, state, component));
         component.left = component.span;
         component.span = component.span.saturating_mul(2);
         component.comparisons = 0;
+        Ok(())
     }
 
     fn saved(&self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {
@@ -210,7 +215,7 @@ impl Engine {
     }
 
     /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell.
-    fn state(&mut self, now: u64, component: &Component) -> Option<Vec<u64>> {
+    fn state(&mut self, now: u64, component: &Component) -> Result<Option<Vec<u64>>, PacketError> {
         let mut state = Vec::new();
         let channels = self.network.channels;
         for &link in &component.links {
@@ -224,9 +229,12 @@ impl Engine {
             for channel in 0..channels {
                 self.credits[(link * channels + channel) as usize].state(now, &mut state);
             }
-            if !self.arbiters[self.arbiter_of[link as usize] as usize].state(link, &mut state) {
-                return None;
+            let (arbiter, before) = (&self.arbiters[self.arbiter_of[link as usize] as usize], state.len());
+            if !arbiter.state(LinkId(link), &mut state).map_err(|error| failed(link, error))? {
+                return Ok(None);
             }
+            // Words of an arbiter are never taken for those of a queue.
+            state.push((state.len() - before) as u64);
             self.state_of_queues(now, link, &mut state);
         }
         for &id in &component.transfers {
@@ -243,11 +251,11 @@ impl Engine {
             transfer.held.state(now, &mut state);
             let node = self.wires[transfer.first as usize].from;
             if !self.sources[node as usize].state(&mut state) {
-                return None;
+                return Ok(None);
             }
         }
         self.state_of_events(now, component, &mut state);
-        Some(state)
+        Ok(Some(state))
     }
 
     fn state_of_queues(&self, now: u64, link: u32, state: &mut Vec<u64>) {

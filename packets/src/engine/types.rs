@@ -1,5 +1,7 @@
 //! What goes into the engine and comes out of it.
 
+use weir_plugin_api::CallError;
+
 /// A transfer to send.
 #[derive(Clone, Debug)]
 pub struct TransferSpec<'a> {
@@ -10,7 +12,7 @@ pub struct TransferSpec<'a> {
     /// Its channel.
     pub channel: u32,
     /// Its priority, larger is served first.
-    pub priority: i64,
+    pub priority: i32,
     /// Its weight, above 0.
     pub weight: f64,
     /// Picoseconds between the times at which its packets are ready, at least; 0 for no limit.
@@ -63,6 +65,32 @@ pub enum PacketError {
         link: u32,
         /// The answer.
         slot: u32,
+    },
+    /// An arbiter could not be made.
+    #[error("arbiter `{arbiter}`: {error}")]
+    Refused {
+        /// Its name.
+        arbiter: String,
+        /// Its text.
+        error: CallError,
+    },
+    /// An arbiter failed.
+    #[error("the arbiter of link {link} failed: {error}")]
+    Arbiter {
+        /// The output.
+        link: u32,
+        /// Its text.
+        error: CallError,
+    },
+    /// An arbiter answered the same question in two ways.
+    #[error("the arbiter of link {link} chose requester {slot}, and asked again requester {again}")]
+    Impure {
+        /// The output.
+        link: u32,
+        /// The first answer.
+        slot: u32,
+        /// The second one.
+        again: u32,
     },
     /// Full buffers wait for each other.
     #[error("deadlock: full buffers wait for each other")]

@@ -3,21 +3,33 @@
 use std::collections::BTreeMap;
 
 use weir_packets::arbiter::{
-    ArrivalOrder, DeficitRoundRobin, Fixed, GrantView, Granted, Head, OldestFirst, PortArbiter, Random, RoundRobin,
-    StrictPriority, WeightedRoundRobin,
+    ArrivalOrder, DeficitRoundRobin, Fixed, OldestFirst, Random, RoundRobin, StrictPriority, WeightedRoundRobin,
+    built_in,
+};
+use weir_plugin_api::{
+    Direction, FabricView, GrantView, Head, LinkId, LinkKind, NodeKind, PortArbiter, PortArbiterPlugin, PortGrant,
+    SimTime, TransferId,
 };
 
+/// The output of all tests.
+const OUT: LinkId = LinkId(3);
+/// Requesters that it has, in one channel.
+const REQUESTERS: u32 = 100;
+
+fn grant(slot: u32, bytes: u32, heads: &[Head]) -> PortGrant<'_> {
+    PortGrant { out: OUT, slot, bytes, requesters: REQUESTERS, heads: heads.into() }
+}
+
 fn head(slot: u32, bytes: u32) -> Head {
-    let (ready, visible) = (u64::from(slot), 100 - u64::from(slot));
+    let (ready, visible) = (SimTime(u64::from(slot)), SimTime(1000 - u64::from(slot)));
     Head {
         slot,
-        place: slot,
         channel: 0,
         bytes,
         payload: bytes,
         ready,
         visible,
-        transfer: slot,
+        transfer: TransferId(slot),
         priority: 0,
         weight: 1.0,
     }
@@ -27,11 +39,11 @@ fn head(slot: u32, bytes: u32) -> Head {
 fn served(arbiter: &mut dyn PortArbiter, heads: &[Head], grants: usize) -> (Vec<u32>, BTreeMap<u32, u64>) {
     let (mut slots, mut bytes) = (Vec::new(), BTreeMap::new());
     for now in 0..grants as u64 {
-        let ask = GrantView { out: 3, now, heads };
-        let slot = arbiter.choose(&ask);
-        assert_eq!(arbiter.choose(&ask), slot, "choosing changes nothing");
+        let ask = GrantView::new(OUT, SimTime(now), heads, REQUESTERS);
+        let slot = arbiter.choose(&ask).expect("it does not fail");
+        assert_eq!(arbiter.choose(&ask), Ok(slot), "choosing changes nothing");
         let head = heads.iter().find(|head| head.slot == slot).expect("one that asks");
-        arbiter.commit(&Granted { out: 3, slot, place: slot, bytes: head.bytes, heads });
+        arbiter.commit(&grant(slot, head.bytes, heads)).expect("it does not fail");
         slots.push(slot);
         *bytes.entry(slot).or_insert(0) += u64::from(head.bytes);
     }
@@ -73,9 +85,9 @@ fn deficits_of_those_who_are_away_are_gone() {
     let mut arbiter = DeficitRoundRobin::new(100, BTreeMap::new());
     let both = [head(0, 1000), head(1, 100)];
     served(&mut arbiter, &both, 5);
-    arbiter.commit(&Granted { out: 3, slot: 1, place: 1, bytes: 100, heads: &[] });
+    arbiter.commit(&grant(1, 100, &[])).expect("it does not fail");
     let mut state = Vec::new();
-    assert!(arbiter.state(3, &mut state));
+    assert_eq!(arbiter.state(OUT, &mut state), Ok(true));
     assert_eq!(state, [1], "no deficit is left");
 }
 
@@ -102,5 +114,48 @@ fn random_choices_are_uniform_and_the_same_again() {
     assert!(counts.values().all(|count| count.abs_diff(10_000) < 300), "{counts:?}");
     assert_eq!(served(&mut Random::new(5), &heads, 30_000).0, first);
     assert_ne!(served(&mut Random::new(6), &heads, 100).0, first[..100]);
-    assert!(!Random::new(5).state(3, &mut Vec::new()), "runs with it do not repeat");
+    assert_eq!(Random::new(5).state(OUT, &mut Vec::new()), Ok(false), "runs with it do not repeat");
+}
+
+/// A switch (node 0) with three devices, each with a link up (2g − 2) and a link down (2g − 1): at the way down to the second
+/// device, the weights of the first and the third count.
+#[test]
+fn weights_are_those_of_the_nodes_that_inputs_come_from() {
+    let (from, to) = ([1, 0, 2, 0, 3, 0], [0, 1, 0, 2, 0, 3]);
+    let fabric = FabricView {
+        bandwidth: [1.0; 6].as_slice().into(),
+        from: from.as_slice().into(),
+        to: to.as_slice().into(),
+        direction: [Direction::Up; 6].as_slice().into(),
+        depth: [1; 6].as_slice().into(),
+        kind: [LinkKind::PCIE; 6].as_slice().into(),
+        node_kind: [NodeKind::Switch; 4].as_slice().into(),
+    };
+    let made = WeightedRoundRobin::create(&fabric, r#"{"weights": {"3": 3, "1": 2}}"#);
+    let mut arbiter = made.expect("right");
+    let (slots, _) = served(&mut arbiter, &[head(0, 10), head(1, 10), head(2, 10)], 7);
+    assert_eq!(slots, [0, 0, 1, 2, 2, 2, 0]);
+    let error = DeficitRoundRobin::create(&fabric, r#"{"quantum": 0}"#).expect_err("a quantum of 0");
+    assert!(error.to_string().starts_with("parameters of `deficit-round-robin`: "), "{error}");
+}
+
+/// Channels have the same places: place 1 of channel 2 is slot 2 · 100 + 1.
+#[test]
+fn weights_count_in_every_channel() {
+    let weights = BTreeMap::from([((3, 1), 3)]);
+    let heads = [head(5, 10), head(201, 10)].map(|head| Head { visible: SimTime::ZERO, ..head });
+    let (slots, _) = served(&mut WeightedRoundRobin::new(weights), &heads, 6);
+    assert_eq!(slots, [5, 201, 201, 201, 5, 201]);
+}
+
+#[test]
+fn names_are_distinct_and_all_are_made_without_parameters() {
+    let names: Vec<_> = built_in().iter().map(|entry| entry.name.clone()).collect();
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), distinct.len(), &*names[0]), (8, 8, "round-robin"));
+    for entry in built_in() {
+        assert!((entry.make)(&FabricView::default(), "{}").is_ok(), "{}", entry.name);
+        assert!((entry.make)(&FabricView::default(), r#"{"unknown": 1}"#).is_err(), "{}", entry.name);
+        assert!((entry.make)(&FabricView::default(), "[]").is_err(), "{}", entry.name);
+    }
 }

@@ -1,9 +1,10 @@
 //! Trees of equal links, and runs over them.
 
-use weir_packets::arbiter::{PortArbiter, RoundRobin};
+use weir_packets::arbiter::RoundRobin;
 use weir_packets::{
     Engine, Inputs, LinkSettings, Network, NodeSettings, Notice, Queues, Switching, TransferSpec, WireRate,
 };
+use weir_plugin_api::{FabricView, Flags, PortArbiter, PortEntry};
 
 /// A tree by the parent of each node; links are numbered by lower node, up before down.
 #[derive(Clone)]
@@ -85,8 +86,14 @@ impl Tree {
     }
 
     pub fn round_robin(&self) -> Engine {
-        let links = self.links().len();
-        self.engine(vec![Box::new(RoundRobin::default())], vec![0; links])
+        self.engine_of(&PortEntry::builtin::<RoundRobin>())
+    }
+
+    /// All ports have this arbiter, without parameters.
+    pub fn engine_of(&self, entry: &PortEntry) -> Engine {
+        let arbiter = (entry.make)(&FabricView::default(), "{}").expect("it needs no parameters");
+        let engine = self.engine(vec![arbiter], vec![0; self.links().len()]);
+        if entry.flags.contains(Flags::READS_ARRIVAL) { engine } else { engine.without_ages() }
     }
 }
 

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use weir_packets::arbiter::{ArrivalOrder, OldestFirst, PortArbiter, Random, RoundRobin};
+use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
 use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, WireRate};
+use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, at_once, link, node, spec};
 
@@ -306,4 +307,48 @@ fn skipping_ahead_changes_nothing() {
         assert!(with == without, "seed {seed}: {with:?}\n{without:?}");
     }
     assert!(skipped > 100_000, "{skipped} hops were skipped: the fast way ran");
+}
+
+/// Each channel has buffers of its own. A slow and a fast device below one switch: with one channel the packets for the
+/// fast one wait behind those for the slow one in the buffer of the way up, with two they take what these leave of it. (The
+/// input may send both at once: else it would wait for the slow link all the time.)
+#[test]
+fn channels_have_buffers_of_their_own() {
+    // A switch (0) with an idle device (1), the slow one (2), the fast one (3) and the source (4).
+    let mut tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
+    tree.link = weir_packets::LinkSettings {
+        latency: 0,
+        credit_return: 0,
+        buffer: Some(2800),
+        inputs: Inputs::Parallel,
+        ..tree.link
+    };
+    let mut links = tree.links();
+    links[3].rate = WireRate::wire(1e9).unwrap();
+    let packets = 900;
+    let run = |channels: u32| {
+        let network = Network::new(links.clone(), tree.nodes.clone(), channels).unwrap();
+        let mut engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; links.len()].into());
+        for (id, to) in [(0, 2), (1, 3)] {
+            let route = tree.route(4, to);
+            let channel = if id < channels { id } else { 0 };
+            engine.admit(0, id, &weir_packets::TransferSpec { channel, ..spec(packets * 256, &route) }).unwrap();
+        }
+        engine.step(0).unwrap();
+        let ends: Vec<f64> = crate::net::finish(&mut engine).iter().map(|times| times.1 as f64).collect();
+        for counts in engine.counts() {
+            assert!(counts.deepest <= 2800, "no buffer is overfull: {counts:?}");
+        }
+        ends
+    };
+    // A packet of 280 B takes 280 ns to the slow device and 28 ns on the way up, which so has room for 9 others each time.
+    let slow = 280_000.0 * packets as f64;
+    let apart = run(2);
+    assert!((apart[0] / slow - 1.0).abs() < 0.01, "{apart:?} of {slow}");
+    assert!((apart[1] / (slow / 9.0) - 1.0).abs() < 0.02, "{apart:?} of {}", slow / 9.0);
+    let together = run(1);
+    assert!(
+        (together[0] / slow - 1.0).abs() < 0.01 && (together[1] / slow - 1.0).abs() < 0.01,
+        "{together:?} of {slow}"
+    );
 }

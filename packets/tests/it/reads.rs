@@ -81,6 +81,23 @@ fn a_read_that_lacks_tags_says_so() {
     assert_eq!((held[0].cause, held[0].link, held[0].by), (weir_packets::HeldCause::Window, 0, None), "{held:?}");
 }
 
+/// A packet answers one request: of 100 B each, or 3 · 256 B and 232 B of 1000.
+#[test]
+fn packets_of_answers_end_with_their_requests() {
+    let tree = gen3_x8(0);
+    for (request, packets) in [(100, 100), (512, 40), (1000, 40)] {
+        let mut engine = engine(&tree);
+        let spec = read(10_000, 256, 0);
+        let asked = ReadSpec { request, ..spec.read.unwrap() };
+        engine.admit(0, 0, &TransferSpec { read: Some(asked), ..spec }).unwrap();
+        engine.step(0).unwrap();
+        finish(&mut engine);
+        let (asks, answers) = (engine.counts()[0], engine.counts()[1]);
+        assert_eq!((asks.packets, answers.packets), (10_000_u64.div_ceil(request.into()), packets), "{request}");
+        assert_eq!((asks.payload, answers.payload, answers.wire), (0, 10_000, 10_000 + 20 * packets));
+    }
+}
+
 /// Headers with credit of their own: small packets run out of these long before bytes.
 #[test]
 fn headers_can_have_credit_of_their_own() {

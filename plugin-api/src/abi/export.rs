@@ -1,10 +1,10 @@
-//! The macros that turn arbiters and models written in Rust into a loadable library.
+//! The macros that turn arbiters, port arbiters and models written in Rust into a loadable library.
 
 /// Exports the arbiters of this crate: with `crate-type = ["cdylib"]` it becomes a library that weir loads.
 ///
 /// Each type implements [`ArbiterPlugin`](crate::ArbiterPlugin). Panics are caught at the boundary, so the crate must be
 /// compiled with `panic = "unwind"`; anything else is refused at compile time. Use it once, in the crate's root; the same
-/// crate may use [`export_models!`](crate::export_models!) too.
+/// crate may use [`export_port_arbiters!`](crate::export_port_arbiters!) and [`export_models!`](crate::export_models!) too.
 ///
 /// ```
 /// use weir_plugin_api::{ArbiterPlugin, CallError, FabricView, Flags, Grant, PhaseView, RateArbiter};
@@ -40,6 +40,58 @@
 macro_rules! export_arbiters {
     ($($arbiter:ty),+ $(,)?) => {
         $crate::export_tables!(weir_arbiter, $crate::abi::DescribedArbiterTable, $($arbiter),+);
+    };
+}
+
+/// Exports the port arbiters of this crate: with `crate-type = ["cdylib"]` it becomes a library that weir loads.
+///
+/// Each type implements [`PortArbiterPlugin`](crate::PortArbiterPlugin). As with
+/// [`export_arbiters!`](crate::export_arbiters!), panics are caught at the boundary, and the macro is used once, in the
+/// crate's root.
+///
+/// ```
+/// use weir_plugin_api::{CallError, FabricView, Flags, GrantView, LinkId, PortArbiter, PortArbiterPlugin, PortGrant};
+///
+/// /// Serves the largest packet.
+/// struct LargestFirst;
+///
+/// impl PortArbiter for LargestFirst {
+///     fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+///         let largest = ask.heads.iter().max_by_key(|head| (head.bytes, std::cmp::Reverse(head.slot)));
+///         largest.map(|head| head.slot).ok_or_else(|| CallError::Failed("nobody asks".to_owned()))
+///     }
+///
+///     fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+///         Ok(())
+///     }
+///
+///     fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+///         Ok(true)
+///     }
+/// }
+///
+/// impl PortArbiterPlugin for LargestFirst {
+///     const NAME: &'static str = "largest-first";
+///     const VERSION: &'static str = "1.0.0";
+///     const DESCRIPTION: &'static str = "the largest packet";
+///     const FLAGS: Flags = Flags(0);
+///
+///     fn params_schema() -> String {
+///         r#"{"type": "object", "additionalProperties": false}"#.to_owned()
+///     }
+///
+///     fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> {
+///         Ok(Self)
+///     }
+/// }
+///
+/// weir_plugin_api::export_port_arbiters!(LargestFirst);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_port_arbiters {
+    ($($arbiter:ty),+ $(,)?) => {
+        $crate::export_tables!(weir_port_arbiter, $crate::abi::PortArbiterTable, $($arbiter),+);
     };
 }
 

@@ -91,6 +91,27 @@ pub(super) fn static_text(text: impl FnOnce() -> String) -> *const c_char {
     }
 }
 
+/// Makes an instance from parameters and gives its box away through `state`.
+///
+/// # Safety
+/// `params` points to `len` bytes, valid for the call, and `state` to a slot of the host's.
+pub(super) unsafe fn create_instance<T>(
+    params: *const c_char,
+    len: usize,
+    state: *mut *mut c_void,
+    err: &mut ErrorBuffer<'_>,
+    make: impl FnOnce(&str) -> Result<T, CallError>,
+) -> i32 {
+    guarded(err, || {
+        // SAFETY: by contract.
+        let params = unsafe { text_of(params, len, "the text of the parameters") }?;
+        let instance = Box::new(make(params)?);
+        // SAFETY: by contract.
+        unsafe { *state = Box::into_raw(instance).cast() };
+        Ok(())
+    })
+}
+
 /// Drops an instance; what it does then may panic.
 ///
 /// # Safety

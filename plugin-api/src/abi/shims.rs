@@ -6,7 +6,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::{drop_instance, guarded, static_text, text_of};
+use super::guard::{create_instance, drop_instance, guarded, static_text};
 use super::table::{ArbiterTable, DescribedArbiterTable, EmitStep, Header, Host, LegendRecord, StepRecord};
 use super::{
     ABI_MAJOR, CUT_ANYWHERE_ARBITER_MINOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC,
@@ -75,15 +75,7 @@ unsafe extern "C" fn create<A: ArbiterPlugin>(
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
     // SAFETY: the module's contract.
-    let (fabric, err) = unsafe { (&*fabric, &mut *err) };
-    guarded(err, || {
-        // SAFETY: `params` points to `params_len` bytes, valid for the call.
-        let params = unsafe { text_of(params, params_len, "the text of the parameters") }?;
-        let arbiter = Box::new(A::create(fabric, params)?);
-        // SAFETY: `state` is a slot of the host's.
-        unsafe { *state = Box::into_raw(arbiter).cast() };
-        Ok(())
-    })
+    unsafe { create_instance(params, params_len, state, &mut *err, |params| A::create(&*fabric, params)) }
 }
 
 unsafe extern "C" fn destroy<A: ArbiterPlugin>(state: *mut c_void) {

@@ -54,6 +54,12 @@ impl<'a, T> From<&'a Vec<T>> for Slice<'a, T> {
     }
 }
 
+impl<T> Default for Slice<'_, T> {
+    fn default() -> Self {
+        [].as_slice().into()
+    }
+}
+
 impl<T> Deref for Slice<'_, T> {
     type Target = [T];
 

@@ -17,10 +17,10 @@ pub struct Header {
     pub abi_minor: u32,
     /// Size of the whole table as the plugin knows it, header included.
     pub table_size: u32,
-    /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a model
-    /// [`super::TaskRecord`].
+    /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a port
+    /// arbiter [`crate::GrantView`], of a model [`super::TaskRecord`].
     pub view_size: u32,
-    /// What the table describes: [`super::KIND_ARBITER`] or [`super::KIND_MODEL`].
+    /// What the table describes: [`super::KIND_ARBITER`], [`super::KIND_MODEL`] or [`super::KIND_PORT_ARBITER`].
     pub kind: u32,
     /// Bits of [`crate::Flags`]; unknown bits are refused. A model has none.
     pub flags: u32,

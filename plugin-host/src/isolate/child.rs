@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use weir_plugin_api::{
-    Binding, CallError, Estimates, Grant, LinkId, Model, NodeId, Plan, RateArbiter, RouteInfo, RouteLookup, SimTime,
-    Surroundings,
+    Binding, CallError, Estimates, Grant, LinkId, Model, NodeId, Plan, PortArbiter, RateArbiter, RouteInfo,
+    RouteLookup, SimTime, Surroundings,
 };
 
 use super::plans::PlanFrame;
+use super::ports::CommitFrame;
 use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame};
-use super::wire::{ArbiterListing, Ask, Listing, ModelListing, StepFrame, Tell, receive, send};
+use super::wire::{ArbiterListing, Ask, Listing, ModelListing, PortListing, StepFrame, Tell, receive, send};
 use crate::descriptors::child_pipes;
 use crate::failures;
 use crate::library::Library;
@@ -77,13 +78,22 @@ impl From<&Library> for Listing {
             operations: m.operations.clone(),
             schema: m.schema.clone(),
         });
-        Self { sha256: library.sha256.clone(), arbiters: arbiters.collect(), models: models.collect() }
+        let ports = library.ports.iter().map(|p| PortListing {
+            name: p.name.clone(),
+            version: p.version.clone(),
+            description: p.description.clone(),
+            flags: p.flags.0,
+            params_schema: p.params_schema.clone(),
+        });
+        let (arbiters, ports, models) = (arbiters.collect(), ports.collect(), models.collect());
+        Self { sha256: library.sha256.clone(), arbiters, ports, models }
     }
 }
 
 enum Instance {
     None,
     Arbiter(Box<dyn RateArbiter>),
+    Port(Box<dyn PortArbiter>),
     Model(Box<dyn Model>),
 }
 
@@ -108,6 +118,12 @@ impl Served {
                 let entry = self.library.arbiters.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
                 self.instance = Instance::Arbiter((entry.make)(&self.fabric.view(), &params)?);
             }
+            Ask::CreatePort { name, fabric, params } => {
+                self.clear();
+                self.fabric.update(fabric).ok_or_else(out_of_step)?;
+                let entry = self.library.ports.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+                self.instance = Instance::Port((entry.make)(&self.fabric.view(), &params)?);
+            }
             Ask::CreateModel { name } => {
                 self.clear();
                 let entry = self.library.models.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
@@ -125,6 +141,18 @@ impl Served {
                 return arbiter.capacity(LinkId(link), &self.phase.routes()).map(Tell::Capacity);
             }
             Ask::Reset => self.arbiter()?.reset(),
+            Ask::Choose { grants, view } => {
+                let port = self.committed(&grants)?;
+                return view.show(|ask| port.choose(ask)).map(Tell::Slot);
+            }
+            Ask::Commit(grants) => {
+                self.committed(&grants)?;
+            }
+            Ask::PortState(out) => {
+                let mut words = Vec::new();
+                let is_told = self.committed(&[])?.state(LinkId(out), &mut words)?;
+                return Ok(Tell::State(is_told.then_some(words)));
+            }
             Ask::Plan { operation, fabric } => {
                 let mut plan = Plan::new();
                 self.model(fabric, pipe, |model, around| model.plan(&operation, around, &mut plan))?;
@@ -160,8 +188,15 @@ impl Served {
     fn arbiter(&mut self) -> Result<&mut dyn RateArbiter, CallError> {
         match &mut self.instance {
             Instance::Arbiter(arbiter) => Ok(&mut **arbiter),
-            Instance::None | Instance::Model(_) => Err(out_of_step()),
+            Instance::None | Instance::Port(_) | Instance::Model(_) => Err(out_of_step()),
         }
+    }
+
+    /// The port arbiter, after these grants.
+    fn committed(&mut self, grants: &[CommitFrame]) -> Result<&mut dyn PortArbiter, CallError> {
+        let Instance::Port(port) = &mut self.instance else { return Err(out_of_step()) };
+        grants.iter().try_for_each(|grant| grant.show(|grant| port.commit(grant)))?;
+        Ok(&mut **port)
     }
 
     fn allocate(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {

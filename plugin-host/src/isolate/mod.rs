@@ -1,7 +1,7 @@
 //! Plugins in processes of their own: a crash, an `exit` or a loop ends the child, never the run.
 //!
 //! ```text
-//! LoadedArbiter, LoadedModel        the traits of built-in ones
+//! LoadedArbiter, LoadedPort, LoadedModel        the traits of built-in ones
 //!        ▲
 //!      child   `weir __plugin FILE`: opens the library, tells what it lists, answers what it is asked
 //!        │ pipes, frames of `wire`; of tables that grow, only what is new (`mirror`)
@@ -15,8 +15,10 @@
 mod child;
 mod mirror;
 mod plans;
+mod ports;
 mod process;
 mod remote;
+mod remote_port;
 mod views;
 mod wire;
 
@@ -24,3 +26,4 @@ pub use child::{CHILD_COMMAND, child_main};
 pub use process::OPEN_LIMIT;
 pub(crate) use process::{Listener, Process};
 pub(crate) use remote::open;
+pub(crate) use wire::PortListing;

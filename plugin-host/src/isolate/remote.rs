@@ -10,6 +10,7 @@ use weir_plugin_api::{
 };
 
 use super::process::{Listener, OPEN_LIMIT, Process};
+use super::remote_port::port_entry;
 use super::views::{SentFabric, SentTables};
 use super::wire::{ArbiterListing, Ask, ModelListing, StepFrame, Tell};
 use crate::call::{Call, CallSlot};
@@ -32,12 +33,13 @@ pub(crate) fn open(file: &Path, program: &Path) -> Result<Library, PluginError> 
         idle: Mutex::new(vec![process]),
     });
     let arbiters = listing.arbiters.into_iter().map(|listed| Arc::new(arbiter_entry(&plugin, listed))).collect();
+    let ports = listing.ports.into_iter().map(|listed| Arc::new(port_entry(&plugin, listed))).collect();
     let models = listing.models.into_iter().map(|listed| Arc::new(model_entry(&plugin, listed))).collect();
-    Ok(Library { path, sha256: listing.sha256, arbiters, models })
+    Ok(Library { path, sha256: listing.sha256, arbiters, ports, models })
 }
 
 /// A library that is open in children.
-struct Plugin {
+pub(super) struct Plugin {
     path: PathBuf,
     sha256: String,
     program: PathBuf,
@@ -46,7 +48,7 @@ struct Plugin {
 }
 
 impl Plugin {
-    fn origin(&self) -> Origin {
+    pub(super) fn origin(&self) -> Origin {
         Origin::Library { path: self.path.clone(), sha256: self.sha256.clone() }
     }
 
@@ -110,7 +112,7 @@ fn model_entry(plugin: &Arc<Plugin>, listed: ModelListing) -> ModelEntry {
 }
 
 /// An instance in a child. Once the child has ended or makes no sense, it is asked no more.
-struct Remote {
+pub(super) struct Remote {
     plugin: Arc<Plugin>,
     /// `None` while this is dropped.
     process: Option<Process>,
@@ -121,7 +123,7 @@ struct Remote {
 }
 
 impl Remote {
-    fn start(plugin: &Arc<Plugin>, name: &str) -> Result<Self, CallError> {
+    pub(super) fn start(plugin: &Arc<Plugin>, name: &str) -> Result<Self, CallError> {
         let process = plugin.process()?;
         let stuck = Arc::new(OnceLock::new());
         let (kill, said) = (process.killer(), Arc::clone(&stuck));
@@ -134,7 +136,7 @@ impl Remote {
     }
 
     /// Asks the child; it may ask for routes before it answers.
-    fn ask(&mut self, call: Call, ask: &Ask, around: Option<&Surroundings<'_>>) -> Result<Tell, CallError> {
+    pub(super) fn ask(&mut self, call: Call, ask: &Ask, around: Option<&Surroundings<'_>>) -> Result<Tell, CallError> {
         if let Some(error) = &self.stopped {
             return Err(error.clone());
         }
@@ -154,7 +156,7 @@ impl Remote {
     }
 
     /// As [`Self::ask`], where there is nothing to answer.
-    fn done(&mut self, call: Call, ask: &Ask) -> Result<(), CallError> {
+    pub(super) fn done(&mut self, call: Call, ask: &Ask) -> Result<(), CallError> {
         match self.ask(call, ask, None)? {
             Tell::Done => Ok(()),
             _ => Err(self.senseless(call)),
@@ -179,10 +181,20 @@ impl Remote {
         CallError::Failed(format!("{} of {} {what}", call.word(), self.plugin.path.display()))
     }
 
-    fn senseless(&mut self, call: Call) -> CallError {
+    pub(super) fn senseless(&mut self, call: Call) -> CallError {
         let error = self.failed(call, "answers what was not asked");
         self.stopped = Some(error.clone());
         error
+    }
+
+    /// Whether it is asked no more.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// The name of the plugin.
+    pub(super) fn name(&self) -> &str {
+        &self.slot.plugin
     }
 }
 

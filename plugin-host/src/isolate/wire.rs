@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use weir_plugin_api::CallError;
 
 use super::plans::{AlternativesFrame, EstimatesFrame, PlanFrame};
+use super::ports::{CommitFrame, GrantFrame};
 use super::views::{FabricFrame, PhaseFrame, RoutesFrame};
 
 /// Longest frame (*assumed*: ten times what the largest plan takes that a model may give).
@@ -21,6 +22,7 @@ pub(crate) struct Listing {
     /// SHA-256 of the file that the child opened.
     pub(crate) sha256: String,
     pub(crate) arbiters: Vec<ArbiterListing>,
+    pub(crate) ports: Vec<PortListing>,
     pub(crate) models: Vec<ModelListing>,
 }
 
@@ -32,6 +34,15 @@ pub(crate) struct ArbiterListing {
     pub(crate) says_what_it_reads: bool,
     /// Step, its short words and its meaning.
     pub(crate) legend: Vec<(String, String, String)>,
+    pub(crate) params_schema: String,
+}
+
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub(crate) struct PortListing {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) description: String,
+    pub(crate) flags: u32,
     pub(crate) params_schema: String,
 }
 
@@ -51,6 +62,11 @@ pub(crate) enum Ask {
         fabric: FabricFrame,
         params: String,
     },
+    CreatePort {
+        name: String,
+        fabric: FabricFrame,
+        params: String,
+    },
     CreateModel {
         name: String,
     },
@@ -62,6 +78,14 @@ pub(crate) enum Ask {
         routes: RoutesFrame,
     },
     Reset,
+    /// Grants, and then who asks.
+    Choose {
+        grants: Vec<CommitFrame>,
+        view: GrantFrame,
+    },
+    Commit(Vec<CommitFrame>),
+    /// Of this output.
+    PortState(u32),
     Plan {
         operation: String,
         fabric: FabricFrame,
@@ -92,6 +116,8 @@ pub(crate) enum Tell {
     },
     Steps(Option<Vec<StepFrame>>),
     Capacity(Option<f64>),
+    Slot(u32),
+    State(Option<Vec<u64>>),
     Plan(PlanFrame),
     Estimates(EstimatesFrame),
     Alternatives(AlternativesFrame),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use weir_plugin_api::{
     ArbiterEntry, Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, ModelEntry, NodeId, NodeKind,
-    PhaseView, RouteId, RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
+    PhaseView, PortEntry, RouteId, RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
 };
 use weir_plugin_host::Library;
 
@@ -56,6 +56,11 @@ pub fn model_variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
     test_plugin("model-variant.c", folder, name, defines)
 }
 
+/// Compiles `tests/plugins/port-variant.c` with macros.
+pub fn port_variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
+    test_plugin("port-variant.c", folder, name, defines)
+}
+
 fn test_plugin(source: &str, folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
     let library = folder.join(format!("{name}.so"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plugins").join(source);
@@ -93,6 +98,11 @@ pub fn misbehaving() -> Library {
 pub fn arbiter_of(library: &Library, name: &str) -> Arc<ArbiterEntry> {
     let arbiter = library.arbiters.iter().find(|a| a.name == name);
     Arc::clone(arbiter.unwrap_or_else(|| panic!("no {name} in {library:?}")))
+}
+
+pub fn port_of(library: &Library, name: &str) -> Arc<PortEntry> {
+    let port = library.ports.iter().find(|p| p.name == name);
+    Arc::clone(port.unwrap_or_else(|| panic!("no {name} in {library:?}")))
 }
 
 pub fn model_of(library: &Library, name: &str) -> Arc<ModelEntry> {

@@ -145,7 +145,7 @@ fn a_wrong_list_is_refused() {
     refused_variant(
         "missing",
         &["ENTRY=weir_arbitre"],
-        &["no function `weir_arbiter` and none `weir_model`", "undefined symbol", "export_arbiters!"],
+        &["no function `weir_arbiter`, `weir_port_arbiter` or `weir_model`", "undefined symbol", "export_arbiters!"],
     );
     refused_variant("undefined", &["UNDEFINED=frobnicate"], &["cannot be loaded", "undefined symbol: frobnicate"]);
 }

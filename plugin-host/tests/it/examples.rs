@@ -151,7 +151,8 @@ fn a_plugin_that_aborts_on_panic_does_not_compile() {
         command.arg("--extern").arg(format!("weir_plugin_api={}", api.display()));
         command.arg("--out-dir").arg(folder.path()).arg(&file).output().expect("rustc starts")
     };
-    for export in ["weir_plugin_api::export_arbiters", "weir_plugin_api::export_models"] {
+    for export in ["export_arbiters", "export_port_arbiters", "export_models"] {
+        let export = &format!("weir_plugin_api::{export}");
         let unwind = rustc(export, "unwind");
         assert!(unwind.status.success(), "{}", String::from_utf8_lossy(&unwind.stderr));
         let abort = rustc(export, "abort");
@@ -164,8 +165,22 @@ fn a_plugin_that_aborts_on_panic_does_not_compile() {
 const MINIMAL: &str = r##"
 #![deny(unsafe_code)]
 use weir_plugin_api::{ArbiterPlugin, CallError, FabricView, Flags, Grant, PhaseView, RateArbiter};
+use weir_plugin_api::{GrantView, LinkId, PortArbiter, PortArbiterPlugin, PortGrant};
 use weir_plugin_api::{Model, ModelPlugin, Plan, Surroundings};
 struct Minimal;
+impl PortArbiter for Minimal {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> { Ok(ask.heads[0].slot) }
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> { Ok(()) }
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> { Ok(true) }
+}
+impl PortArbiterPlugin for Minimal {
+    const NAME: &'static str = "minimal";
+    const VERSION: &'static str = "1.0.0";
+    const DESCRIPTION: &'static str = "the first one";
+    const FLAGS: Flags = Flags(0);
+    fn params_schema() -> String { "{}".to_owned() }
+    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> { Ok(Self) }
+}
 impl RateArbiter for Minimal {
     fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> { Ok(()) }
 }

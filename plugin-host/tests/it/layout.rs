@@ -8,11 +8,12 @@ use std::process::Command;
 use tempfile::TempDir;
 use weir_plugin_api::abi::{
     self, AlternativeRecord, ArbiterTable, Chooser, DescribedArbiterTable, EngineRecord, ErrorBuffer, EstimateRecord,
-    Estimator, Header, Host, LegendRecord, ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
+    Estimator, Header, Host, LegendRecord, ModelTable, Planner, PortArbiterTable, StepRecord, SurroundingsRecord,
+    TaskRecord, WaitRecord,
 };
 use weir_plugin_api::{
-    Binding, Cause, ClassTable, Direction, FabricView, Flags, LinkKind, Moment, NodeKind, PhaseView, Queue, Relation,
-    RouteInfo, RouteTable, Slice, Wait,
+    Binding, Cause, ClassTable, Direction, FabricView, Flags, GrantView, Head, LinkKind, Moment, NodeKind, PhaseView,
+    PortGrant, Queue, Relation, RouteInfo, RouteTable, Slice, Wait,
 };
 
 /// A C expression and the value it must have.
@@ -78,6 +79,26 @@ fn records(into: &mut Expected) {
     structure!(into, weir_chooser, Chooser, context: context, emit_alternative: emit_alternative);
 }
 
+fn ports(into: &mut Expected) {
+    structure!(into, weir_head, Head, slot: slot, channel: channel, bytes: bytes, payload: payload, ready_ps: ready,
+        visible_ps: visible, transfer: transfer, priority: priority, weight: weight);
+    structure!(into, weir_grant_view, GrantView<'_>, out: out, now_ps: now, heads: heads, requesters: requesters);
+    structure!(into, weir_grant, PortGrant<'_>, out: out, slot: slot, bytes: bytes, requesters: requesters,
+        heads: heads);
+    // Private in Rust, or the length of the slice.
+    for (c, offset) in [
+        ("weir_grant_view, struct_size", 0),
+        ("weir_grant_view, n_heads", 24),
+        ("weir_grant_view, reserved", 36),
+        ("weir_grant, n_heads", 24),
+    ] {
+        into.insert(format!("offsetof({c})"), offset);
+    }
+    structure!(into, weir_port_arbiter_table, PortArbiterTable, header: header, name: name, version: version,
+        params_schema: params_schema, create: create, destroy: destroy, reset: reset, choose: choose, commit: commit,
+        state: state, description: description);
+}
+
 fn tables(into: &mut Expected) {
     structure!(into, weir_header, Header, magic: magic, abi_major: abi_major, abi_minor: abi_minor,
         table_size: table_size, view_size: view_size, kind: kind, flags: flags);
@@ -102,6 +123,9 @@ fn constants(into: &mut Expected) {
     add("WEIR_ABI_MINOR", abi::ABI_MINOR.into());
     add("WEIR_ABI_MINOR_ARBITER", abi::ARBITER_MINOR.into());
     add("WEIR_ABI_MINOR_MODEL", abi::MODEL_MINOR.into());
+    add("WEIR_ABI_MINOR_PORT_ARBITER", abi::PORT_ARBITER_MINOR.into());
+    add("WEIR_KIND_PORT_ARBITER", abi::KIND_PORT_ARBITER.into());
+    add("WEIR_NO_STATE", abi::NO_STATE as u64);
     add("WEIR_SCOPE_DEVICE", abi::scope::DEVICE.into());
     add("WEIR_SCOPE_OPERATION", abi::scope::OPERATION.into());
     add("WEIR_WORK_NOTHING", abi::work::NOTHING.into());
@@ -175,6 +199,7 @@ fn the_header_and_the_crate_agree() {
     let mut expected = Expected::new();
     views(&mut expected);
     records(&mut expected);
+    ports(&mut expected);
     tables(&mut expected);
     constants(&mut expected);
     numbers(&mut expected);

@@ -14,3 +14,4 @@ mod hostile;
 mod instances;
 mod layout;
 mod models;
+mod ports;

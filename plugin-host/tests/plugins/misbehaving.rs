@@ -1,9 +1,10 @@
-//! A plugin whose arbiters and models each break one promise (but for one model), for the tests of the host.
+//! A plugin whose arbiters, port arbiters and models each break one promise (but for one model), for the tests of the host.
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use weir_plugin_api::{
-    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, SimTime, Step,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, GrantView, LinkId, PhaseView, PortArbiter,
+    PortArbiterPlugin, PortGrant, RateArbiter, SimTime, Step,
 };
 
 #[path = "faithful.rs"]
@@ -138,6 +139,41 @@ impl RateArbiter for Invents {
 
 plugin!(Invents, "invents", |_| Ok(Invents));
 
+/// Panics where three ask.
+struct PanicsInChoose;
+
+impl PortArbiter for PanicsInChoose {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        assert!(ask.heads.len() < 3, "three are too many");
+        Ok(ask.heads[0].slot)
+    }
+
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn state(&self, _: LinkId, to: &mut Vec<u64>) -> Result<bool, CallError> {
+        to.resize(1 << 20, 0);
+        Ok(true)
+    }
+}
+
+impl PortArbiterPlugin for PanicsInChoose {
+    const NAME: &'static str = "panics-in-choose";
+    const VERSION: &'static str = "1.0.0";
+    const DESCRIPTION: &'static str = "";
+    const FLAGS: Flags = Flags(0);
+
+    fn params_schema() -> String {
+        r#"{"type": "object"}"#.to_owned()
+    }
+
+    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> {
+        Ok(Self)
+    }
+}
+
+weir_plugin_api::export_port_arbiters!(PanicsInChoose);
 weir_plugin_api::export_arbiters!(PanicsInCreate, Refuses, PanicsInAllocate, NeverReturns, Invents);
 weir_plugin_api::export_models!(
     faithful::Faithful,

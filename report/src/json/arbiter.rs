@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use weir_plugin_api::LegendEntry;
+use weir_plugin_api::{LegendEntry, PortEntry};
 use weir_scenario::{Regions, Scenario};
 use weir_sim_core::Region;
 
@@ -32,6 +32,24 @@ pub(crate) struct ArbiterJson<'a> {
     /// The parts of the fabric that have a policy each; absent where one policy has the whole fabric.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     regions: Vec<RegionRow<'a>>,
+    /// Of runs of packets: the port arbiters that come from libraries; absent where there is none.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    port_arbiters: Vec<PortRow<'a>>,
+}
+
+/// A port arbiter of a library.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "PortArbiter")]
+struct PortRow<'a> {
+    /// The name by which `port_arbiter` chooses it.
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    /// Version that the policy states of itself.
+    #[serde(borrow)]
+    version: Cow<'a, str>,
+    /// SHA-256 of its library.
+    #[serde(borrow)]
+    sha256: Cow<'a, str>,
 }
 
 /// A connected part of the fabric that has a policy of its own.
@@ -80,6 +98,7 @@ impl<'a> ArbiterJson<'a> {
             params: Cow::Borrowed(arbiter.params),
             sha256: arbiter.sha256.map(Into::into),
             legend,
+            port_arbiters: arbiter.packets.iter().flat_map(|plan| plan.loaded_ports()).map(PortRow::new).collect(),
             regions: arbiter.regions.map_or_else(Vec::new, |regions| region_rows(run.scenario, regions)),
         }
     }
@@ -98,6 +117,13 @@ fn region_rows<'a>(scenario: &'a Scenario, regions: &'a Regions) -> Vec<RegionRo
         }
     };
     regions.division.regions.iter().enumerate().map(row).collect()
+}
+
+impl<'a> PortRow<'a> {
+    fn new(entry: &'a PortEntry) -> Self {
+        let sha256 = entry.origin.sha256().unwrap_or_default();
+        Self { name: (&*entry.name).into(), version: (&*entry.version).into(), sha256: sha256.into() }
+    }
 }
 
 impl<'a> LegendRow<'a> {

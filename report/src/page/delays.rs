@@ -169,6 +169,25 @@ mod tests {
         assert_eq!((&delays["others"], &delays["rest"]["transfers"]), (&0.into(), &0.into()));
     }
 
+    /// 62 links, at each of which one transfer loses a second more than at the one before: the first two are not listed.
+    #[test]
+    fn links_of_least_loss_are_summed_up() {
+        let row = |i: usize| {
+            format!(
+                r#"{{"id":"t{i}","from":"g","to":"h","bytes":10,"ready_s":0.0,"start_s":0.0,"end_s":{},"mean_Bps":5.0,"alone_s":1.0,"bottleneck":{{"from":"x{i}","to":"y"}},"cause_detail":{{"kind":"shared-link"}}}}"#,
+                i + 2
+            )
+        };
+        let list = format!("[{}]", (0..62).map(row).collect::<Vec<_>>().join(","));
+        let list: Vec<TransferRow<'_>> = serde_json::from_str(&list).expect("transfers");
+        let delays = serde_json::to_value(Delays::of(&list, 64.0)).expect("JSON");
+        let links = delays["links"].as_array().expect("a list");
+        assert_eq!((links.len(), &links[0]["from"], &links[59]["from"]), (60, &"x61".into(), &"x2".into()));
+        assert_eq!(delays["others"], 2);
+        assert_eq!(delays["rest"], serde_json::json!({"lost_s": 3.0, "delayed_s": 4.0, "transfers": 2}));
+        assert_eq!(delays["waiting"], serde_json::json!({"seconds": 0.0, "transfers": 0}));
+    }
+
     /// `a` lost 4 s in a queue and 1 s at its link; of its 5 s before the start, 1 s is the lead of its work.
     #[test]
     fn a_transfer_that_lost_most_in_a_queue_counts_at_its_link_for_what_it_lost_there() {

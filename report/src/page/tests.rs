@@ -186,6 +186,53 @@ fn the_longest_are_kept_in_their_order() {
     assert_eq!(spans, expected);
 }
 
+/// Who has not started counts as nothing, who has not ended until the end of the run; long rows leave room for fewer.
+#[test]
+fn what_is_kept_counts_unfinished_transfers_as_far_as_they_came() {
+    let mut list: Vec<Value> = serde_json::from_str(&rows(&[(0, 1); 1002], 1)).expect("rows");
+    (list[0]["start_s"], list[0]["end_s"]) = (Value::Null, Value::Null);
+    (list[1]["start_s"], list[1]["end_s"]) = (9.5.into(), Value::Null);
+    let kept = |list: &[Value]| {
+        let list = json!(list).to_string();
+        let list = parsed(&list);
+        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 10.0 };
+        whole.aggregated(None).expect("nothing is damaged").1
+    };
+    assert_eq!(kept(&list), (2..1002).collect::<Vec<_>>());
+    list[1]["start_s"] = 8.5.into();
+    assert_eq!(kept(&list), (1..1001).collect::<Vec<_>>());
+
+    list.truncate(400);
+    list.iter_mut().for_each(|row| row["id"] = "x".repeat(1000).into());
+    let kept = kept(&list).len();
+    assert!((200..250).contains(&kept), "{kept} of more than 1000 B each in 250,000");
+}
+
+/// Each transfer takes link 0 and one of its own, the first one with a quarter of its bytes. The link that carried least of
+/// 201 is left out.
+#[test]
+fn links_that_carried_most_have_loads_by_the_part_they_carry() {
+    let mut list: Vec<Value> = serde_json::from_str(&rows(&[(0, 4); 200], 1)).expect("rows");
+    for (i, row) in list.iter_mut().enumerate() {
+        row["route"] = json!([0, i + 1]);
+        let rate = if i == 7 { 9 } else { 40 };
+        (row["mean_Bps"], row["bytes"]) = (f64::from(rate).into(), (4 * rate).into());
+    }
+    list[0]["shares"] = json!([1.0, 0.25]);
+    let links: Vec<Value> = (0..201)
+        .map(|id| json!({"id": id, "from": "h0", "to": "x", "bytes": 0, "busy_s": 0.0, "bandwidth_Bps": 100.0}))
+        .collect();
+    let (list, links) = (json!(list).to_string(), json!(links).to_string());
+    let (list, links) = (parsed(&list), read_links(&links));
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
+    let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
+    let loads = value["links"].as_array().expect("a list");
+    let ids: Vec<u64> = loads.iter().filter_map(|link| link["id"].as_u64()).collect();
+    assert_eq!(ids, (0..201).filter(|&id| id != 8).collect::<Vec<_>>());
+    let load = |at: usize| loads[at]["permille"][9].as_u64();
+    assert_eq!([load(0), load(1), load(2)], [Some(199 * 400 + 90), Some(100), Some(400)]);
+}
+
 #[test]
 fn nothing_that_happened_is_no_trouble() {
     let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"alone_s":null,"sent_bytes":0}]"#;

@@ -6,6 +6,8 @@ mod common;
 mod planned;
 
 mod contract;
+mod drawings;
 mod operations;
 mod plans;
 mod results;
+mod tables;

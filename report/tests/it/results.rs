@@ -14,7 +14,7 @@ use weir_sim_core::{
     TaskTimes, Work,
 };
 
-const SECOND: u64 = 1_000_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000_000;
 
 /// Gives a lone transfer 200 B/s.
 struct Twice;
@@ -114,7 +114,7 @@ fn outcome(world: &Scenario) -> Outcome {
     }
 }
 
-fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
+pub(crate) fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
     let world = world(copies);
     let mut outcome = outcome(&world);
     change(&mut outcome);
@@ -128,6 +128,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
             params: &params,
             legend: &[],
             regions: None,
+            packets: None,
         },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
@@ -220,6 +221,22 @@ fn a_wrong_answer_about_a_lone_transfer_leaves_its_time_out_and_is_told() {
     let (time, trouble) = asked(Err(CallError::Failed("broken".to_owned())));
     assert_eq!(time, None);
     assert!(trouble.expect("is told").contains("broken"));
+}
+
+/// A reason without a link, or a link without a reason, is told; where neither is known there is no cause.
+#[test]
+fn a_cause_is_told_where_a_reason_or_a_link_is_known() {
+    let told = |link: LinkId, cause: Cause| {
+        let bound = |o: &mut Outcome| o.bottlenecks[0].binding = Binding::new(link, cause, u32::MAX);
+        let line = with_run(1, bound, |run| json(run, Detail::default()));
+        let value: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+        let transfer = &value["transfers"][0];
+        (transfer["cause"].as_str().map(str::to_owned), transfer["bottleneck"]["from"].as_str().map(str::to_owned))
+    };
+    assert_eq!(told(LinkId::NONE, Cause::OwnLimit), (Some("its own limit".to_owned()), None));
+    assert_eq!(told(LinkId::NONE, Cause::Unknown), (None, None));
+    let (cause, link) = told(LinkId(2), Cause::Unknown);
+    assert!(cause.is_some() && link.as_deref() == Some("a"), "{cause:?}");
 }
 
 #[test]
@@ -324,6 +341,37 @@ fn an_explanation_has_a_column_per_step() {
         {"step": "B", "link": {"from": "a", "to": "sw"}, "rate_Bps": 100.0, "because": ["t1"]},
     ]);
     assert_eq!(steps, &expected);
+}
+
+/// It is the last step that changed the rate and names a link; where none did both, the last that names one.
+#[test]
+fn the_deciding_step_is_the_last_change_with_a_link() {
+    let decided = |steps: &[(f64, u32)]| {
+        let explained = |o: &mut Outcome| {
+            let phase = &mut o.phases.as_mut().expect("there is one")[0];
+            phase.steps = (0..)
+                .zip(steps)
+                .map(|(i, &(rate, link))| PhaseStep {
+                    step: format!("S{i}"),
+                    rate,
+                    link: LinkId(link),
+                    task: TaskId(0),
+                    region: 0,
+                    because: Vec::new(),
+                })
+                .collect();
+        };
+        let table = with_run(2, explained, text::explain);
+        let row = table.lines().find(|line| line.starts_with("t0 ")).expect("a row for t0");
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        cells[3 + steps.len()].to_owned()
+    };
+    let none = LinkId::NONE.0;
+    assert_eq!(decided(&[(200.0, 2), (100.0, 5)]), "sw → b");
+    assert_eq!(decided(&[(200.0, 2), (200.0, 5)]), "a → sw");
+    assert_eq!(decided(&[(200.0, 2), (100.0, none)]), "a → sw");
+    assert_eq!(decided(&[(200.0, none), (200.0, 5)]), "sw → b");
+    assert_eq!(decided(&[(200.0, none), (100.0, none)]), "–");
 }
 
 #[test]

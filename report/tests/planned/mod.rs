@@ -171,7 +171,15 @@ pub fn reported<T>(change: impl FnOnce(&mut Scenario, &mut Outcome), report: imp
     let empty = Map::new();
     report(&Run {
         scenario: &world,
-        arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty, legend: &[], regions: None },
+        arbiter: ArbiterInfo {
+            name: "lone",
+            version: "1.0",
+            sha256: None,
+            params: &empty,
+            legend: &[],
+            regions: None,
+            packets: None,
+        },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
         spread: None,

@@ -258,6 +258,8 @@ export interface Arbiter {
   legend?: LegendEntry[] | null;
   /** The parts of the fabric that have a policy each; absent where one policy has the whole fabric. */
   regions?: Region[] | null;
+  /** Of runs of packets: the port arbiters that come from libraries; absent where there is none. */
+  port_arbiters?: PortArbiter[] | null;
 }
 
 /** What a step of the arbiter means. */
@@ -282,6 +284,16 @@ export interface Region {
   links: number;
   /** The node of the region that is nearest to the root. */
   top: string;
+}
+
+/** A port arbiter of a library. */
+export interface PortArbiter {
+  /** The name by which `port_arbiter` chooses it. */
+  name: string;
+  /** Version that the policy states of itself. */
+  version: string;
+  /** SHA-256 of its library. */
+  sha256: string;
 }
 
 /** That transfers went packet by packet. */

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value as Json};
 use weir_packets::{LinkSettings, NodeSettings, WireRate};
 use weir_plugin_api::{
-    ArbiterEntry, CallError, ClassId, Direction, Flags, Grant, LinkId, Origin, PhaseView, RateArbiter,
+    ArbiterEntry, CallError, ClassId, Direction, Flags, Grant, LinkId, Origin, PhaseView, PortEntry, RateArbiter,
 };
 use weir_sim_core::{Fabric, PacketSettings, PortPolicy, Routes, TaskGraph, Work};
 
@@ -30,9 +31,22 @@ pub struct PacketPlan {
     settings: PacketSettings,
     /// Per directed link: whether its bandwidth counts headers, too.
     counts_headers: Vec<bool>,
+    /// The port arbiters that come from libraries, by name.
+    loaded: BTreeMap<String, Arc<PortEntry>>,
 }
 
 impl PacketPlan {
+    /// The name of the port arbiter that serves a link.
+    #[must_use]
+    pub fn port_arbiter(&self, link: LinkId) -> &str {
+        &self.settings.policies[self.settings.policy_of[link.index()] as usize].name
+    }
+
+    /// The port arbiters of the run that come from libraries, in name order.
+    pub fn loaded_ports(&self) -> impl Iterator<Item = &PortEntry> {
+        self.loaded.values().map(|entry| &**entry)
+    }
+
     /// The settings of a run on a fabric with the same links, whose bandwidths may differ.
     #[must_use]
     pub fn on(&self, fabric: &Fabric) -> PacketSettings {
@@ -57,8 +71,8 @@ pub(crate) fn spec(
     workload: &Workload,
 ) -> Read<ArbiterSpec> {
     refuse_others(context, run, topology, workload)?;
-    let mut maker =
-        Maker { context, run, topology, policies: Vec::new(), numbers: FxHashMap::default(), flags: Flags(0) };
+    let (numbers, loaded) = (FxHashMap::default(), BTreeMap::new());
+    let mut maker = Maker { context, run, topology, policies: Vec::new(), loaded, numbers, flags: Flags(0) };
     let plan = maker.plan()?;
     let flags = maker.flags;
     check(context, run, topology, workload, &plan)?;
@@ -98,6 +112,7 @@ struct Maker<'m> {
     run: &'m PacketRun,
     topology: &'m Topology,
     policies: Vec<PortPolicy>,
+    loaded: BTreeMap<String, Arc<PortEntry>>,
     /// The policy of each choice that was met.
     numbers: FxHashMap<*const PortChoice, u32>,
     flags: Flags,
@@ -152,7 +167,7 @@ impl Maker<'_> {
             skips: self.run.skips,
             most_hops: MOST_HOPS,
         };
-        Ok(PacketPlan { settings, counts_headers })
+        Ok(PacketPlan { settings, counts_headers, loaded: std::mem::take(&mut self.loaded) })
     }
 
     fn too_slow(&mut self, link: LinkId) -> Reported {
@@ -188,27 +203,39 @@ impl Maker<'_> {
         ports: &[Arc<PortChoice>],
         inputs: &[Vec<u32>],
     ) -> Read<u32> {
-        let outs: Vec<u32> = (0..).zip(ports).filter(|(_, own)| Arc::ptr_eq(own, port)).map(|(out, _)| out).collect();
-        let mut weights = BTreeMap::new();
-        for (name, weight, span) in &port.weights {
-            let node = self.topology.names.resolve(name);
-            let node = node.map_err(|problem| self.context.error(*span, problem.message, problem.help))?;
-            let before = weights.len();
-            for &out in &outs {
-                let own = &inputs[links[out as usize].from as usize];
-                let place = own.iter().position(|&from| from == node.0);
-                weights.extend(place.map(|place| ((out, place as u32), *weight)));
-            }
-            if weights.len() == before {
-                let message = format!("no port with these weights has an input from `{name}`");
-                return Err(self.context.error(*span, message, "name a node that is one link away from such a port"));
-            }
+        let outs = (0..).zip(ports).filter(|(_, own)| Arc::ptr_eq(own, port)).map(|(out, _): (usize, _)| out);
+        let from: FxHashSet<u32> = outs.flat_map(|out| &inputs[links[out].from as usize]).copied().collect();
+        let params = self.params(port, &from)?;
+        let number = self.policies.len() as u32;
+        let PortEntry { name, flags, make, .. } = &*port.entry;
+        self.policies.push(PortPolicy { name: name.clone(), flags: *flags, make: make.clone(), params });
+        if port.entry.origin != Origin::BuiltIn {
+            self.loaded.insert(name.clone(), port.entry.clone());
         }
-        let (number, made) = (self.policies.len() as u32, port.clone());
-        self.policies.push(PortPolicy(Arc::new(move || made.make(&weights))));
         self.numbers.insert(Arc::as_ptr(port), number);
         self.flags = self.flags.union(port.flags());
         Ok(number)
+    }
+
+    /// The parameters of a port arbiter as it gets them: names of nodes, from which one of its ports has an input, are ids.
+    fn params(&mut self, port: &PortChoice, from: &FxHashSet<u32>) -> Read<String> {
+        let mut params = port.params.clone();
+        for (key, names) in &port.by_node {
+            let (mut by_id, empty) = (Map::new(), Map::new());
+            let by_name = params.get(&**key).and_then(Json::as_object).unwrap_or(&empty);
+            for (name, span) in names {
+                let node = self.topology.names.resolve(name);
+                let node = node.map_err(|problem| self.context.error(*span, problem.message, problem.help))?;
+                if !from.contains(&node.0) {
+                    let message = format!("no port with this arbiter has an input from `{name}`");
+                    let help = "name a node that is one link away from such a port";
+                    return Err(self.context.error(*span, message, help));
+                }
+                by_id.insert(node.0.to_string(), by_name.get(&**name).cloned().unwrap_or_default());
+            }
+            params.insert(key.to_string(), Json::Object(by_id));
+        }
+        Ok(Json::Object(params).to_string())
     }
 }
 
@@ -258,6 +285,11 @@ fn check(
         let route = routes.links(tasks.classes().route(class));
         let is_read = tasks.classes().carriage(class).is_read;
         fits(context, run, topology, &plan.settings, route, is_read)?;
+        let priority = tasks.classes().priority(class);
+        if i32::try_from(priority).is_err() {
+            let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
+            return Err(context.error(run.span, message, "give smaller priorities: their order alone counts"));
+        }
     }
     refuse_paced_queues(context, run, topology, workload)?;
     if !run.skips && hops(&plan.settings, routes, tasks) > MOST_WITHOUT_SKIPPING {

@@ -1,70 +1,53 @@
 //! `port_arbiter`: who gets the output of a port.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir_packets::arbiter::{BUILT_IN, PortArbiter, PortEntry, PortParams};
-use weir_sim_core::api::Flags;
+use serde_json::{Map, Value as Json};
+use weir_packets::arbiter::RoundRobin;
+use weir_plugin_api::{Flags, PortEntry};
 
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
-use crate::format::{Definition, KeyTable, Shape, optional, required};
+use crate::format::{Definition, KeyTable, Shape, optional};
+use crate::schema::{NoNames, Schema};
 use crate::source::Span;
-use crate::units;
-use crate::yaml::{self, Data, Value};
+use crate::yaml::{Data, Entry, Value};
+
+/// A name of a node, and where it stands.
+type Named = (Box<str>, Span);
 
 /// A port arbiter with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct PortChoice {
-    entry: &'static PortEntry,
-    params: PortParams,
-    /// Names of the nodes that inputs come from, with their weights.
-    pub(super) weights: Vec<(Box<str>, u32, Span)>,
+    pub(super) entry: Arc<PortEntry>,
+    /// The parameters as it gets them, but for the names of nodes.
+    pub(super) params: Map<String, Json>,
+    /// Parameters whose keys are names of nodes: which, and the names.
+    pub(super) by_node: Vec<(Box<str>, Vec<Named>)>,
 }
 
 impl PartialEq for PortChoice {
     fn eq(&self, other: &Self) -> bool {
-        (self.entry.name, &self.params, &self.weights) == (other.entry.name, &other.params, &other.weights)
+        (&self.entry.name, &self.params, &self.by_node) == (&other.entry.name, &other.params, &other.by_node)
     }
 }
 
 impl PortChoice {
     /// The one of links that say none.
     pub(super) fn default_choice() -> Arc<Self> {
-        Arc::new(Self { entry: &BUILT_IN[0], params: PortParams::default(), weights: Vec::new() })
-    }
-
-    /// A new instance, with weights by output and requester.
-    pub(super) fn make(&self, weights: &BTreeMap<(u32, u32), u32>) -> Box<dyn PortArbiter> {
-        (self.entry.make)(&PortParams { weights: weights.clone(), ..self.params.clone() })
+        let entry = Arc::new(PortEntry::builtin::<RoundRobin>());
+        Arc::new(Self { entry, params: Map::new(), by_node: Vec::new() })
     }
 
     /// What it reads of transfers.
     pub(super) fn flags(&self) -> Flags {
-        if self.entry.reads_priority { Flags::READS_PRIORITY } else { Flags(0) }
+        let of_transfers = Flags::READS_WEIGHT.union(Flags::READS_PRIORITY);
+        Flags(self.entry.flags.0 & of_transfers.0)
     }
 }
 
-fn names() -> impl Iterator<Item = &'static str> + Clone {
-    BUILT_IN.iter().map(|entry| entry.name)
-}
-
-static PORT: KeyTable = KeyTable::new(
-    "port_arbiter",
-    "A port arbiter with parameters.",
-    &[
-        required("name", Shape::Choice(|| names().map(Into::into).collect()), "Which one."),
-        optional("quantum", Shape::Named(&units::BYTES), "Bytes that a visit adds; 512B by default."),
-        optional(
-            "weights",
-            Shape::ByName(&Shape::Whole(&[("minimum", 1)])),
-            "Packets in a row, or quanta, by the node that an input comes from; 1 for others.",
-        ),
-        optional("seed", Shape::Whole(&[("minimum", 0)]), "Of the random numbers; 0 by default."),
-    ],
-);
-
-const ONE: Shape = Shape::Either(&[Shape::Choice(|| names().map(Into::into).collect()), Shape::Map(&PORT)]);
+/// One port arbiter: a name, or a map with it.
+const ONE: Shape = Shape::Registered("port_arbiter");
 
 static BY_WAY: KeyTable = KeyTable::new(
     "port_arbiters",
@@ -97,45 +80,32 @@ pub(super) fn read(context: &mut Context, value: &Value) -> Read<[Option<Arc<Por
 }
 
 fn one(context: &mut Context, value: &Value) -> Read<PortChoice> {
-    let fields = match &value.data {
-        Data::Mapping(_) => Some(context.fields(value, "`port_arbiter`", &PORT)?),
+    let entries: &[Entry] = if let Data::Mapping(entries) = &value.data { entries } else { &[] };
+    let name_value = match (&value.data, entries.iter().find(|entry| &*entry.key == "name")) {
+        (_, Some(entry)) => &entry.value,
+        (Data::Mapping(_), None) => {
+            let help = "write `{ name: NAME, PARAMETER: VALUE }`, or the name alone";
+            return Err(context.error(value.span, "a port arbiter needs the key `name`", help));
+        }
+        _ => value,
+    };
+    let name = context.text(name_value, "the name of a port arbiter")?;
+    let Some(entry) = context.ports.iter().find(|entry| entry.name == name).cloned() else {
+        let names: Vec<String> = context.ports.iter().map(|entry| entry.name.clone()).collect();
+        let help = context.suggestion(name, names.iter().map(String::as_str), "port arbiters");
+        let problem = Problem::new(format!("no port arbiter is named {}", quoted(name)), help);
+        return Err(context.unknown(name_value.span, name, problem));
+    };
+    let root: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
+    let (schema, own) = (Schema::new(&root), entries.iter().filter(|entry| &*entry.key != "name"));
+    let what = format!("port arbiter `{name}`");
+    let params = schema.object(context, &mut NoNames, value.span, own.clone(), &what)?;
+    let names_of = |entry: &Entry| match &entry.value.data {
+        Data::Mapping(names) if schema.property(&entry.key).is_some_and(Schema::is_by_node) => {
+            Some((entry.key.clone(), names.iter().map(|name| (name.key.clone(), name.key_span)).collect()))
+        }
         _ => None,
     };
-    let name_value = fields.map_or(Ok(value), |fields| fields.require(context, "name"))?;
-    let text = context.text(name_value, "the name of a port arbiter")?;
-    let Some(entry) = BUILT_IN.iter().find(|entry| entry.name == text) else {
-        let help = context.suggestion(text, names(), "port arbiters");
-        return Err(context.error(name_value.span, format!("no port arbiter is named {}", quoted(text)), help));
-    };
-    let mut choice = PortChoice { entry, params: PortParams::default(), weights: Vec::new() };
-    let Some(fields) = fields else { return Ok(choice) };
-    for key in ["quantum", "weights", "seed"] {
-        if let (Some(given), false) = (fields.entry(key), entry.takes.contains(&key)) {
-            let message = format!("port arbiter `{}` has no parameter `{key}`", entry.name);
-            return Err(context.error(given.key_span, message, "remove it"));
-        }
-    }
-    choice.params.quantum = fields.parse_or(context, "quantum", choice.params.quantum, quantum)?;
-    choice.params.seed = fields.parse_or(context, "seed", 0, |text| units::whole_number(text, u64::MAX))?;
-    choice.weights = fields.get("weights").map_or(Ok(Vec::new()), |value| weights(context, value))?;
-    Ok(choice)
-}
-
-fn quantum(text: &str) -> Result<u64, Problem> {
-    match units::byte_size(text)? {
-        0 => Err(Problem::new("a quantum of 0", "give at least 1B")),
-        bytes => Ok(bytes),
-    }
-}
-
-fn weights(context: &mut Context, value: &Value) -> Read<Vec<(Box<str>, u32, Span)>> {
-    let Data::Mapping(entries) = &value.data else {
-        let message = format!("`weights` must be a map, not {}", value.describe());
-        return Err(context.error(value.span, message, "write `{ gpu0: 2, gpu1: 1 }`"));
-    };
-    context.each(entries, |context, entry: &yaml::Entry| {
-        let what = format!("the weight of {}", quoted(&entry.key));
-        let weight = context.parse(&entry.value, &what, |text| units::at_least_one(text, u64::from(u32::MAX)))?;
-        Ok((entry.key.clone(), weight as u32, entry.key_span))
-    })
+    let by_node = own.filter_map(names_of).collect();
+    Ok(PortChoice { entry, params, by_node })
 }

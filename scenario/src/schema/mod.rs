@@ -5,6 +5,7 @@
 //!
 //! - `x-weir-quantity: bytes | bandwidth | time | time-per-byte`: text with a unit; arrives in B, B/s, ps, ps (real);
 //! - `x-weir-node: true`: the name of a device; `x-weir-nodes: true`: a name with brackets or a list of such; ids arrive;
+//! - `x-weir-by-node: true`: a map whose keys are names of nodes; of port arbiters alone, whose reader looks the names up;
 //! - `x-weir-table: [bytes, seconds]`: the path of a CSV file with these columns; its rows arrive;
 //! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given;
 //! - `x-weir-copy-engines: key`: how many copy engines the node of `key` has, filled in where the topology says it.
@@ -117,6 +118,7 @@ impl<'a> Schema<'a> {
     fn plain(self, context: &mut Context, names: &mut dyn Names, value: &Value, what: &str) -> Read<Json> {
         match &value.data {
             _ if self.is("x-weir-nodes") => self.nodes(context, names, value, what),
+            Data::Mapping(entries) if self.is_by_node() => self.by_node(context, names, entries, what),
             Data::Mapping(entries) if self.here.get("properties").is_some() => {
                 self.object(context, names, value.span, entries.iter(), what).map(Json::Object)
             }
@@ -133,6 +135,17 @@ impl<'a> Schema<'a> {
                 Err(context.error(value.span, message, format!("give {}", self.wanted())))
             }
         }
+    }
+
+    /// A map whose keys are names, which stay as they are.
+    fn by_node(self, context: &mut Context, names: &mut dyn Names, entries: &[Entry], what: &str) -> Read<Json> {
+        let any = Json::Bool(true);
+        let each = self.inner(self.here.get("additionalProperties").unwrap_or(&any));
+        let read = context.each(entries, |context, entry: &Entry| {
+            let what = format!("{} in {what}", quoted(&entry.key));
+            Ok((entry.key.to_string(), each.value(context, names, &entry.value, &what)?))
+        });
+        Ok(Json::Object(read?.into_iter().collect()))
     }
 
     fn list(
@@ -198,6 +211,11 @@ impl<'a> Schema<'a> {
         self.here.get(keyword) == Some(&Json::Bool(true))
     }
 
+    /// Whether the keys of the map are names of nodes.
+    pub(crate) fn is_by_node(self) -> bool {
+        self.is("x-weir-by-node")
+    }
+
     /// Whether a type is allowed; a schema that says nothing of types allows all.
     fn allows(self, name: &str) -> bool {
         let has = |keyword: &str| self.here.get(keyword).is_some();
@@ -218,6 +236,7 @@ impl<'a> Schema<'a> {
             return choice::wanted(&choices);
         }
         match (self.here.get("type"), self.here.get("x-weir-quantity").and_then(Json::as_str)) {
+            _ if self.is_by_node() => "a map by names of nodes, as in `{ gpu0: 2 }`".to_owned(),
             _ if self.is("x-weir-node") => "the name of a device".to_owned(),
             _ if self.is("x-weir-nodes") => "a name with brackets, or a list of names".to_owned(),
             _ if self.here.get("x-weir-table").is_some() => "the path of a CSV file".to_owned(),

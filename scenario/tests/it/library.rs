@@ -24,6 +24,7 @@ fn the_library_is_right() {
     let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
+    weir_packets::arbiter::register(&mut registry).unwrap();
     weir_models::register(&mut registry).unwrap();
     let mut seen = 0;
     for path in files(root).iter() {

@@ -203,6 +203,7 @@ fn library(below: &Path) -> Vec<PathBuf> {
 fn every_scenario_of_the_library_runs_the_same_when_written() {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
+    weir_packets::arbiter::register(&mut registry).unwrap();
     weir_models::register(&mut registry).unwrap();
     let options = LoadOptions::default();
     let mut seen = 0;

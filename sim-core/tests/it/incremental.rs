@@ -272,6 +272,42 @@ fn what_does_not_fit_is_asked_phase_by_phase() {
     }
 }
 
+/// `from` transfers are enough, and from `peaks_below` on the largest loads of links that are never full are unknown.
+#[test]
+fn counts_of_transfers_decide_from_the_number_itself_on() {
+    let mut fabric = FabricBuilder::new();
+    let root = fabric.root(NodeKind::Switch).expect("the first");
+    let mut leaf = |bandwidth: f64| {
+        let link = LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::PCIE };
+        fabric.child(root, NodeKind::Gpu, link).expect("another")
+    };
+    let (narrow, wide) = (leaf(1e9), leaf(4e9));
+    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+    let route = routes.between(&fabric, narrow, wide).expect("there is one");
+    let quiet = routes.links(route)[1];
+    let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
+    for _ in 0..5 {
+        let (engine, service) = (EngineId::NONE, ServiceId::PLAIN);
+        tasks.task(Task { start: SimTime(0), engine, service, work: Work::Carries { bytes: 1000, class } });
+    }
+    let world = World { fabric, routes, tasks: tasks.build().expect("no cycle") };
+    let (shares, factors) = (IncrementalEntry::of::<Shares>(), IncrementalEntry::of::<Factors>());
+    let run = |name: &str, entry: &IncrementalEntry, from: usize, peaks_below: usize| {
+        run_as(&world, name, RunOptions { sharing: sharing(entry, from, peaks_below), ..RunOptions::default() })
+    };
+    for (from, incremental) in [(4, true), (5, true), (6, false)] {
+        assert_eq!(run("max-min", &shares, from, 0).incremental, incremental, "from {from}");
+    }
+    for (peaks_below, peak) in [(5, None), (6, Some(1e9)), (usize::MAX, Some(1e9))] {
+        let outcome = run("max-min", &shares, 0, peaks_below);
+        assert!(outcome.incremental);
+        assert_eq!(outcome.links[quiet.index()].peak, peak, "below {peaks_below}");
+    }
+    // Who has to know all loads, and whose policy does not, is served phase by phase.
+    assert!(!run("pcie-congestion", &factors, 0, usize::MAX).incremental);
+    assert!(run("pcie-congestion", &factors, 0, usize::MAX - 1).incremental);
+}
+
 /// What a higher priority leaves of a link is used, down to 1e-9 of it (docs/arbiters.md): 1 GB over a link that is 500 kB/s
 /// narrower leaves 500 kB/s to another priority for 1.0005 s.
 #[test]

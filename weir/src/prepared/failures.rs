@@ -1,6 +1,6 @@
 //! The words for what goes wrong in a run: refusals, wrong answers, deadlocks.
 
-use weir_plugin_api::{CallError, LinkId, SimDuration, SimTime};
+use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
@@ -70,12 +70,14 @@ impl PreparedRun<'_> {
                     ErrorKind::Stopped,
                 )
             }
-            PacketError::Slot { link, slot } => {
-                let link = self.link(LinkId(*link));
-                (
-                    format!("{at} the port arbiter of link {link} chose requester {slot}, which does not ask"),
-                    ErrorKind::Plugin,
-                )
+            PacketError::Slot { .. } | PacketError::Impure { .. } | PacketError::Arbiter { .. } => {
+                (format!("{at} {}", self.port_failed(error)), ErrorKind::Plugin)
+            }
+            PacketError::Refused { arbiter, error: CallError::Refused(text) } => {
+                (format!("port arbiter `{arbiter}` refuses this scenario: {text}"), ErrorKind::Input)
+            }
+            PacketError::Refused { arbiter, error } => {
+                (format!("port arbiter `{arbiter}` failed: {error}"), ErrorKind::Plugin)
             }
             PacketError::Network(NetworkError::Requesters { link, requesters }) => {
                 let what =
@@ -91,6 +93,30 @@ impl PreparedRun<'_> {
                 )
             }
             PacketError::Network(error) => (error.to_string(), ErrorKind::Input),
+        }
+    }
+
+    /// What a port arbiter did wrong; nothing for other errors.
+    fn port_failed(&self, error: &PacketError) -> String {
+        let of = |link: u32| {
+            let name = self.spec.packets.as_ref().map_or("", |plan| plan.port_arbiter(LinkId(link)));
+            format!("port arbiter `{name}` of link {}", self.link(LinkId(link)))
+        };
+        let asks = "the port arbiter is wrong, report it to its author";
+        match error {
+            PacketError::Slot { link, slot: NO_SLOT } => {
+                format!("{} serves nobody, though packets ask for the link: it starves them all; {asks}", of(*link))
+            }
+            PacketError::Slot { link, slot } => {
+                format!("{} chose requester {slot}, which does not ask; {asks}", of(*link))
+            }
+            PacketError::Impure { link, slot, again } => format!(
+                "{} chose requester {slot}, and for the same question again requester {again}, though no grant was \
+                 between; {asks}",
+                of(*link)
+            ),
+            PacketError::Arbiter { link, error } => format!("{} failed: {error}", of(*link)),
+            _ => String::new(),
         }
     }
 

@@ -120,8 +120,8 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn report<'r>(&'r self, outcome: &'r Outcome, alone: &'r Alone<'r>) -> Run<'r> {
         let regions = self.spec.regions.as_deref();
         let ArbiterEntry { name, version, legend, origin, .. } = &*self.spec.entry;
-        let arbiter =
-            ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.written, legend, regions };
+        let (params, packets) = (&self.spec.written, self.spec.packets.as_deref());
+        let arbiter = ArbiterInfo { name, version, sha256: origin.sha256(), params, legend, regions, packets };
         Run { scenario: self.scenario, arbiter, outcome, alone, spread: None }
     }
 

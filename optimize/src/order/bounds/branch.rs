@@ -374,3 +374,19 @@ fn alike(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<u32> {
     }
     alike
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Rule;
+
+    /// At a best of 1 s and of 1 us: what could be better by more than the rule asks for is kept.
+    #[test]
+    fn rules_drop_what_cannot_be_better_by_enough() {
+        let best = 1e12;
+        let close = |part: f64| Rule::Close.drops(best * (1.0 - part), best as u64);
+        assert_eq!([0.0, 0.5e-9, 1e-9, 2e-9, 0.5e-3].map(close), [true, true, true, false, false]);
+        // Makespans are whole: only one that is a picosecond less is better, and a bound may be 1e-13 too high.
+        let exact = |less: f64| Rule::Exact.drops(1e6 - less, 1_000_000);
+        assert_eq!([0.5, 1.0 - 2e-7, 1.0 - 0.5e-7, 1.0, 1.1].map(exact), [true, true, false, false, false]);
+    }
+}

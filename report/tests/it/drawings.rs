@@ -1,0 +1,183 @@
+//! The Gantt chart and the Chrome trace of runs whose outcomes are written by hand.
+//!
+//! ```text
+//! t0 from 0: 100 B/s until 2.125 s, 30 B/s until 6 s, then nothing      12 s and 1 ps in all
+//! t1 from 2.125 s on: 75 B/s until 6 s, half a second without a phase, 25 B/s from 6.5 s until 10 s
+//! ```
+
+use serde_json::{Value, json};
+use weir_plugin_api::SimTime;
+use weir_report::draw::{Canvas, gantt};
+use weir_report::{Run, write_trace};
+use weir_sim_core::{Outcome, PhaseRecord, TaskId, TaskTimes};
+
+use crate::planned::{at, reported};
+use crate::results::with_run;
+
+const ASCII: Canvas = Canvas { width: 51, unicode: false };
+
+fn three_phases(outcome: &mut Outcome) {
+    outcome.tasks[1].start = at(2.125);
+    let phase = |start, end, rates: &[f64]| PhaseRecord {
+        start: at(start),
+        end: at(end),
+        rates: (0..).map(TaskId).zip(rates.iter().copied()).collect(),
+        steps: Vec::new(),
+    };
+    let phases = [phase(0.0, 2.125, &[100.0]), phase(2.125, 6.0, &[30.0, 75.0]), phase(6.5, 10.0, &[0.0, 25.0])];
+    outcome.phases = Some(phases.to_vec());
+}
+
+fn chart(canvas: Canvas, change: impl FnOnce(&mut Outcome)) -> Vec<String> {
+    with_run(2, change, |run| gantt(run, canvas)).lines().map(str::to_owned).collect()
+}
+
+/// 48 columns of a quarter of a second, in four levels of 25 B/s. The ninth holds 100 B/s and 30 B/s for one half each.
+#[test]
+fn a_column_shows_the_mean_rate_in_it() {
+    let row = |name: &str, parts: &[(char, usize)]| -> String {
+        format!("{name} ") + &parts.iter().map(|&(mark, count)| mark.to_string().repeat(count)).collect::<String>()
+    };
+    let lines = chart(ASCII, three_phases);
+    assert_eq!(lines[0], row("t0", &[('#', 8), ('=', 1), ('-', 15), ('x', 16)]));
+    assert_eq!(lines[1], row("t1", &[('.', 8), ('=', 16), ('x', 2), ('_', 14)]));
+    assert_eq!(lines[2], format!("   0 s{}12.000 s", " ".repeat(48 - 3 - 8)));
+    assert_eq!(lines[3..], ["_ to # rate up to 100.000 B/s", ". waits for its engine   x sends nothing"]);
+
+    let lines = chart(Canvas { unicode: true, ..ASCII }, three_phases);
+    assert_eq!(lines[0], row("t0", &[('█', 8), ('▆', 1), ('▃', 15), ('╌', 16)]), "65 and 30 of 100 in eight levels");
+    assert_eq!(lines[1], row("t1", &[('·', 8), ('▆', 16), ('╌', 2), ('▂', 14)]));
+    assert_eq!(lines[3], "▁ to █ rate up to 100.000 B/s");
+}
+
+/// Without phases: 1000 B in 10 s, and in 7.875 s.
+#[test]
+fn without_phases_a_transfer_has_its_mean_rate() {
+    let means = |outcome: &mut Outcome| {
+        three_phases(outcome);
+        outcome.phases = None;
+    };
+    let lines = chart(ASCII, means);
+    assert_eq!(lines[0], format!("t0 {}", "#".repeat(40)), "100 of 127 in four levels");
+    assert_eq!(lines[1], format!("t1 {}{}", ".".repeat(8), "#".repeat(32)));
+    assert_eq!(lines[3], "_ to # rate up to 126.984 B/s");
+    // In 96 columns the half of one that t1 does not send is one of its own.
+    let fine = chart(Canvas { width: 99, ..ASCII }, means);
+    assert_eq!(fine[1], format!("t1 {}{}", ".".repeat(17), "#".repeat(63)));
+}
+
+#[test]
+fn charts_fit_their_width_and_names_line_up() {
+    let narrow = chart(Canvas { width: 5, ..ASCII }, three_phases);
+    assert_eq!(narrow[1].chars().count(), 3 + 14, "16 columns at least, of which the last are empty: {narrow:?}");
+    assert_eq!(narrow[2], format!("   0 s{}12.000 s", " ".repeat(5)));
+    assert_eq!(narrow[3], "_ to # rate up to ~");
+    // 29, 22 and 15 characters with 3 between.
+    let legend = |width| chart(Canvas { width, ..ASCII }, three_phases).len() - 3;
+    assert_eq!([39, 40, 53, 54, 71, 72].map(legend), [3, 2, 2, 2, 2, 1]);
+    let many = with_run(11, |_| (), |run| gantt(run, ASCII));
+    assert!(many.starts_with("t0  #") && many.contains("\nt10 x") && !many.contains("that end last"), "{many}");
+    let most = with_run(41, |_| (), |run| gantt(run, ASCII));
+    assert!(most.ends_with("\nthe 20 of 41 transfers that end last\n"), "{most}");
+    for empty in
+        [with_run(0, |_| (), |run| gantt(run, ASCII)), with_run(2, |o| o.now = SimTime(0), |run| gantt(run, ASCII))]
+    {
+        assert_eq!(empty, "no transfers to draw; weir explain shows what engines do\n");
+    }
+}
+
+fn trace(run: &Run<'_>) -> Vec<Value> {
+    let mut out = Vec::new();
+    write_trace(run, &|| false, &mut out).expect("writes to memory");
+    let trace: Value = serde_json::from_slice(&out).expect("is JSON");
+    trace["traceEvents"].as_array().expect("a list").clone()
+}
+
+/// Of the events of one kind these members.
+fn of<const N: usize>(events: &[Value], ph: &str, keys: [&str; N]) -> Vec<[Value; N]> {
+    events.iter().filter(|event| event["ph"] == ph).map(|event| keys.map(|key| event[key].clone())).collect()
+}
+
+#[test]
+fn a_trace_has_a_process_per_link_with_slices_and_counters() {
+    let events = with_run(2, three_phases, trace);
+    let names = of(&events, "M", ["pid", "name", "args"]);
+    let expected = [(1, "a → sw"), (2, "sw → b")].map(|(pid, name)| {
+        [
+            [json!(pid), json!("process_name"), json!({ "name": name })],
+            [json!(pid), json!("process_sort_index"), json!({ "sort_index": pid })],
+        ]
+    });
+    assert_eq!(names, expected.concat());
+    // 100, 105 and 25 of 400 B/s, and nothing between.
+    for pid in [1, 2] {
+        let own: Vec<Value> = events.iter().filter(|event| event["pid"] == pid).cloned().collect();
+        let counted = of(&own, "C", ["ts", "name", "args"]);
+        let expected = [(0.0, 100.0), (2.125e6, 105.0), (6e6, 0.0), (6.5e6, 25.0), (10e6, 0.0)].map(|(ts, load)| {
+            [("rate", json!({ "GB/s": load / 1e9 })), ("utilisation", json!({ "%": load / 4.0 }))]
+                .map(|(name, args)| [json!(ts), json!(name), numbers(args)])
+        });
+        let counted: Vec<_> = counted.into_iter().map(|[ts, name, args]| [ts, name, numbers(args)]).collect();
+        assert_eq!(counted, expected.concat());
+    }
+    let ids =
+        [json!({ "local": "0x1" }), json!({ "local": "0x2" }), json!({ "local": "0x3" }), json!({ "local": "0x4" })];
+    let begun = of(&events, "b", ["pid", "ts", "name", "id2"]);
+    let slices =
+        [(1, 0.0, "t0", &ids[0]), (2, 0.0, "t0", &ids[1]), (1, 2.125e6, "t1", &ids[2]), (2, 2.125e6, "t1", &ids[3])];
+    assert_eq!(begun, slices.map(|(pid, ts, name, id)| [json!(pid), json!(ts), json!(name), id.clone()]));
+    assert_eq!(of(&events, "e", ["ts", "id2"]), ids.map(|id| [json!(10e6), id]));
+    let args = &of(&events, "b", ["args"])[2][0];
+    assert_eq!(args["start_ns"], 2.125e9);
+    assert_eq!(
+        (&args["bytes"], &args["from"], &args["to"], &args["bottleneck"]),
+        (&json!(1000), &json!("a"), &json!("b"), &json!("a → sw"))
+    );
+    assert!((args["mean GB/s"].as_f64().expect("a rate") * 1e9 - 1000.0 / 7.875).abs() < 1e-9);
+}
+
+/// Members as real numbers, however they are written.
+fn numbers(mut args: Value) -> Value {
+    args.as_object_mut().expect("an object").values_mut().for_each(|value| *value = json!(value.as_f64()));
+    args
+}
+
+#[test]
+fn a_trace_leaves_out_who_never_began() {
+    let never = |outcome: &mut Outcome| {
+        three_phases(outcome);
+        outcome.tasks[1] = TaskTimes { ready: at(0.0), ..TaskTimes::NEVER };
+        outcome.sent_bytes[1] = 0;
+    };
+    assert_eq!(of(&with_run(2, never, trace), "b", ["name"]), [[json!("t0")], [json!("t0")]]);
+    let mut out = Vec::new();
+    let error = with_run(2, three_phases, |run| write_trace(run, &|| true, &mut out)).expect_err("it is stopped");
+    assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+}
+
+/// One engine serves x/h0, x/h1, x/d0 and y/k0, none of them beside another; all but k0 wait before.
+#[test]
+fn a_trace_has_a_thread_per_engine_with_slices_of_work_and_of_waiting() {
+    let events = reported(|_, _| (), trace);
+    let threads = of(&events, "M", ["pid", "tid", "name", "args"]);
+    let copy = [json!(1), json!(1), json!("thread_name"), json!({ "name": "copy" })];
+    assert_eq!(threads[0][3], json!({ "name": "gpu0: engines" }));
+    assert_eq!(threads[2], copy);
+    let work = of(&events, "X", ["tid", "ts", "dur", "name"]);
+    let spans = [(1e6, 3e6, "x/h0"), (4.5e6, 3e6, "x/h1"), (9.5e6, 2e6, "x/d0"), (20e6, 1e6, "y/k0")];
+    assert_eq!(work, spans.map(|(ts, dur, name)| [json!(1), json!(ts), json!(dur), json!(name)]));
+    let waiting: Vec<Value> = events.iter().filter(|event| event["cat"] == "waiting").cloned().collect();
+    let expected = [(0.0, "x/h0 waits"), (0.0, "x/h1 waits"), (4e6, "x/d0 waits")];
+    assert_eq!(of(&waiting, "b", ["ts", "name"]), expected.map(|(ts, name)| [json!(ts), json!(name)]));
+    assert_eq!(of(&waiting, "e", ["ts"]), [1e6, 4.5e6, 9.5e6].map(|ts| [json!(ts)]));
+
+    // k0 beside d0: a thread for each slot that is busy at once.
+    let beside = |_: &mut _, outcome: &mut Outcome| outcome.tasks[6] = crate::planned::times(9.0, 10.0, 11.0);
+    let events = reported(beside, trace);
+    let named: Vec<Value> = of(&events, "M", ["name", "args"])
+        .into_iter()
+        .filter_map(|[name, args]| (name == "thread_name").then(|| args["name"].clone()))
+        .collect();
+    assert_eq!(named, ["copy 1", "copy 2"]);
+    assert_eq!(of(&events, "X", ["tid", "name"])[3], [json!(2), json!("y/k0")]);
+}

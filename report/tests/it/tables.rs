@@ -1,0 +1,138 @@
+//! Tables of runs, searches and sweeps, and best packets, from numbers that are written by hand.
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Map, Value};
+use weir_optimize::parameters::{Axis, Grid};
+use weir_optimize::search::{Method, SearchResult, Vary};
+use weir_optimize::sweep::Sweep;
+use weir_plugin_api::{SimDuration, SimTime};
+use weir_report::{
+    ColumnValues, SearchArbiter, SearchSubject, Solution, SweepReport, TABLES, Tables, TunedOperation, TunedSize,
+};
+use weir_sim_core::Outcome;
+
+use crate::results::{SECOND, with_run};
+
+fn column<'a>(tables: &'a Tables, table: &str, name: &str) -> &'a ColumnValues {
+    let table = tables.all().iter().find(|known| known.name == table).expect("the table is made");
+    &table.columns.iter().find(|column| column.name == name).expect("it has the column").values
+}
+
+fn of_runs(runs: usize, left_out: &[&'static str], change: fn(&mut Outcome)) -> Tables {
+    let mut tables = Tables::default();
+    tables.leave_out(left_out.iter().copied());
+    (0..runs).for_each(|_| with_run(2, change, |run| tables.add(run)));
+    tables
+}
+
+#[test]
+fn links_that_carried_bytes_have_their_utilisation() {
+    let tables = of_runs(1, &[], |_| ());
+    assert_eq!(*column(&tables, "links", "id"), ColumnValues::Whole(vec![Some(2), Some(5)]));
+    let now = (12 * SECOND + 1) as f64 / 1e12;
+    let used = 1000.0 / (400.0 * now);
+    assert_eq!(*column(&tables, "links", "utilisation"), ColumnValues::Real(vec![Some(used); 2]));
+    let at_once = of_runs(1, &[], |outcome| outcome.now = SimTime(0));
+    assert_eq!(*column(&at_once, "links", "utilisation"), ColumnValues::Real(vec![None; 2]));
+    let soon = of_runs(1, &[], |outcome| outcome.now = SimTime(SECOND / 2));
+    assert_eq!(*column(&soon, "links", "utilisation"), ColumnValues::Real(vec![Some(5.0); 2]));
+}
+
+#[test]
+fn runs_share_tables_and_some_are_left_out() {
+    let tables = of_runs(2, &["phases"], |_| ());
+    let rows: Vec<_> = tables.all().iter().map(|table| (table.name, table.rows())).collect();
+    assert_eq!(rows, [("transfers", 4), ("links", 4)]);
+    assert!(rows.iter().all(|(name, _)| TABLES.contains(name)));
+    assert!(!column(&tables, "links", "id").is_empty() && ColumnValues::Flag(Vec::new()).is_empty());
+    assert_eq!(column(&tables, "transfers", "mean_Bps").len(), 4);
+}
+
+/// As it is, a point takes its size twice, at best once; 9 is not proved, and 1 is not finished.
+fn sweep(sizes: &[&str]) -> SweepReport {
+    let axes = vec![Axis::list("size", sizes.iter().copied()), Axis::list("tau", ["0", "0.5"])];
+    let search = |values: &[(&str, &str)]| {
+        let size: f64 = values[0].1.parse().expect("a number");
+        let solution = Solution::Placement(Vec::new());
+        let result = SearchResult::new(Vary::Order, Method::Exhaustive, 2.0 * size, size, solution);
+        Ok((size != 1.0).then_some(SearchResult { proved_optimal: size < 9.0, ..result }))
+    };
+    let sweep = Sweep::run(Grid::new(axes).expect("a grid"), search, &AtomicBool::new(false)).expect("it ends");
+    let arbiter = SearchArbiter { name: "a".into(), version: "1".into(), sha256: None, params: Map::new() };
+    let subject = SearchSubject { scenario: "s".into(), file: "f".into(), input_sha256: "0".into(), arbiter };
+    SweepReport { subject, sweep, wall_s: None }
+}
+
+fn json(sweep: &SweepReport) -> Value {
+    let mut out = Vec::new();
+    sweep.write(&mut out).expect("writes to memory");
+    serde_json::from_slice(&out).expect("is JSON")
+}
+
+#[test]
+fn totals_are_proved_where_all_of_them_are_and_finished() {
+    for (sizes, points, complete, proved, gain) in [
+        (&["3", "5"][..], 2, true, true, Some(100.0)),
+        (&["3", "9"], 2, true, false, Some(100.0)),
+        (&["3", "1"], 1, false, false, Some(100.0)),
+        (&["1"], 0, false, false, None),
+    ] {
+        let sweep = sweep(sizes);
+        let mut tables = Tables::default();
+        tables.add_sweep(&sweep);
+        let written = json(&sweep);
+        for (at, total) in written["totals"].as_array().expect("a list").iter().enumerate() {
+            assert_eq!(total["points"], points, "{sizes:?}");
+            assert_eq!((&total["complete"], &total["proved_optimal"]), (&complete.into(), &proved.into()), "{sizes:?}");
+            assert_eq!(total.get("gain_percent").and_then(Value::as_f64), gain, "{sizes:?}");
+            assert_eq!(total["parameters"]["tau"], ["0", "0.5"][at]);
+        }
+        assert_eq!(*column(&tables, "totals", "complete"), ColumnValues::Flag(vec![Some(complete); 2]));
+        assert_eq!(*column(&tables, "totals", "proved_optimal"), ColumnValues::Flag(vec![Some(proved); 2]));
+        assert_eq!(*column(&tables, "totals", "gain_percent"), ColumnValues::Real(vec![gain; 2]));
+        let gains = ColumnValues::Real(vec![Some(100.0); 2 * points]);
+        assert_eq!(*column(&tables, "points", "gain_percent"), gains);
+        for point in written["points"].as_array().expect("a list") {
+            assert_eq!(point["gain_percent"], 100.0);
+        }
+    }
+}
+
+/// What tells two subjects apart is told in the order input, name, parameters, rest.
+#[test]
+fn subjects_differ_in_what_decides_their_results() {
+    let one = sweep(&["3"]).subject;
+    assert_eq!(one.differs(&SearchSubject { file: "elsewhere".into(), ..one.clone() }), None);
+    let mut other = one.clone();
+    let mut said = Vec::new();
+    other.arbiter.version = "2".into();
+    said.push(one.differs(&other));
+    other.arbiter.params.insert("tau".into(), 0.2.into());
+    said.push(one.differs(&other));
+    other.arbiter.name = "b".into();
+    said.push(one.differs(&other));
+    other.input_sha256 = "1".into();
+    said.push(one.differs(&other));
+    let words = [
+        "version of the arbiter",
+        "choice of the arbiter's parameters",
+        "arbiter",
+        "scenario, or the scenario was changed since",
+    ];
+    assert_eq!(said, words.map(Some));
+}
+
+/// 1000 B in 2 s, and in 3 s without packets: half as fast again.
+#[test]
+fn the_gain_of_packets_is_that_in_bandwidth() {
+    let row = TunedSize::new(1000, Some(100), SimDuration(2 * SECOND), Some(SimDuration(3 * SECOND)));
+    assert_eq!((row.seconds, row.ps, row.without_packets_s), (2.0, 2 * SECOND, Some(3.0)));
+    assert_eq!((row.bandwidth, row.gain), (Some(500.0), Some(0.5)));
+    let at_once = TunedSize::new(1000, None, SimDuration(0), Some(SimDuration(SECOND)));
+    assert_eq!((at_once.bandwidth, at_once.gain), (None, None));
+    let mut out = Vec::new();
+    let operation = TunedOperation { id: "p".into(), sizes: vec![row, at_once] };
+    operation.write_csv(&mut out).expect("writes to memory");
+    assert_eq!(out, b"bytes,packet\n1000,100\n1000,\n");
+}

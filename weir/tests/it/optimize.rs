@@ -1,0 +1,177 @@
+//! Searches as Rust programs ask for them: what the options decide, and parts as the whole.
+
+use std::path::Path;
+
+use weir::optimize::{
+    Method, Objective, PartFile, PartOf, SearchOptions, SearchReport, Settings, SettingsError, Shard, Solution,
+    SplitOption, Vary, merge,
+};
+use weir::{ErrorKind, Scenario};
+
+/// 3! orders of one source. With `a` last, `b` and `c` go out in 20 ms beside `d`, and `a` in 10 ms more; else 40 ms.
+const ORDER: &str = "
+weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { \"g[0-3]\": { kind: gpu, link: x } } } }
+workload:
+  - transfer: { id: a, from: g0, to: g2, size: 10MB }
+  - transfer: { id: b, from: g0, to: g3, size: 10MB }
+  - transfer: { id: c, from: g0, to: g1, size: 10MB }
+  - transfer: { id: d, from: g1, to: g2, size: 20MB }
+arbiter: max-min
+";
+
+const PLAIN: SearchOptions<'_> = SearchOptions {
+    vary: None,
+    method: None,
+    objective: None,
+    exact: false,
+    budget: None,
+    shard: None,
+    timing: false,
+    checkpoint: None,
+    cancel: None,
+    watch: &(),
+};
+
+/// A file with these lines about the search.
+fn scenario(name: &str, search: &str) -> Scenario {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&file, format!("{ORDER}{search}")).expect("the file is written");
+    Scenario::open(file).expect("is right")
+}
+
+fn report(scenario: &Scenario, options: &SearchOptions<'_>) -> SearchReport {
+    scenario.optimize_with(0, options).expect("a result").report.expect("of one search")
+}
+
+fn order_of_g0(report: &SearchReport) -> Vec<String> {
+    let Solution::Order(order) = &report.result.solution else { panic!("an order") };
+    order.iter().find(|(device, _)| device == "g0").expect("it sends several").1.clone()
+}
+
+#[test]
+fn an_arbiter_that_is_not_there_is_refused() {
+    let scenario = scenario("arbiters.yaml", "optimize: { vary: order }");
+    assert_eq!(scenario.arbiters().len(), 1);
+    for arbiter in [1, 2] {
+        let error = scenario.optimize_with(arbiter, &PLAIN).expect_err("there is one");
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::Input, "error: the scenario has no such arbiter")
+        );
+    }
+    let found = report(&scenario, &PLAIN);
+    assert_eq!((found.result.baseline, found.result.best), (40e9, 30e9));
+    assert_eq!(order_of_g0(&found), ["b", "c", "a"]);
+}
+
+/// Unless something else is said, results tell their time, and an optimum is one within 1e-9.
+#[test]
+fn defaults_are_those_that_are_documented() {
+    let SearchOptions { vary, method, objective, exact, budget, shard, timing, checkpoint, cancel, .. } =
+        SearchOptions::default();
+    assert!((vary, method, objective, budget, shard) == (None, None, None, None, None));
+    assert!(!exact && timing && checkpoint.is_none() && cancel.is_none());
+    let scenario = scenario("defaults.yaml", "optimize: { vary: order }");
+    let found = scenario.optimize().expect("a result").report.expect("of one search");
+    assert!(found.result.wall_s.is_some_and(|seconds| seconds > 0.0) && found.result.complete);
+    assert_eq!(report(&scenario, &PLAIN).result.wall_s, None);
+}
+
+fn settings(scenario: &Scenario, options: SearchOptions<'_>) -> Result<Settings, SettingsError> {
+    Settings::new(&options, scenario)
+}
+
+#[test]
+fn what_does_not_fit_what_varies_is_refused() {
+    let unsaid = scenario("unsaid.yaml", "");
+    assert!(matches!(settings(&unsaid, PLAIN), Err(SettingsError::NothingVaries { .. })));
+    let of = |vary| SearchOptions { vary: Some(vary), ..PLAIN };
+    assert_eq!(settings(&unsaid, of(Vary::Parameters)).unwrap_err(), SettingsError::NoParameters);
+    for vary in [Vary::Order, Vary::Placement] {
+        let chosen = settings(&unsaid, of(vary)).expect("the options say it");
+        assert_eq!((chosen.vary, chosen.sweep), (vary, false));
+    }
+
+    let bisection = SearchOptions { method: Some(Method::Bisection), ..of(Vary::Order) };
+    let refused = SettingsError::NoSuchMethod { vary: Vary::Order, method: Method::Bisection };
+    assert_eq!(settings(&unsaid, bisection).unwrap_err(), refused);
+    assert!(settings(&unsaid, SearchOptions { vary: Some(Vary::Placement), ..bisection }).is_ok());
+
+    let by = |vary, objective| SearchOptions { objective: Some(objective), ..of(vary) };
+    let refused = SettingsError::ForPlacement { objective: Objective::Distance };
+    assert_eq!(settings(&unsaid, by(Vary::Order, Objective::Distance)).unwrap_err(), refused);
+    for fits in [
+        by(Vary::Order, Objective::Makespan),
+        by(Vary::Placement, Objective::Distance),
+        by(Vary::Placement, Objective::Makespan),
+    ] {
+        assert!(settings(&unsaid, fits).is_ok());
+    }
+
+    let exact = |vary| SearchOptions { exact: true, ..of(vary) };
+    assert!(settings(&unsaid, exact(Vary::Order)).is_ok());
+    let refused = SettingsError::ExactIsForOrders { vary: Vary::Placement };
+    assert_eq!(settings(&unsaid, exact(Vary::Placement)).unwrap_err(), refused);
+
+    let part = |vary| SearchOptions { shard: Some(Shard::ALL), ..of(vary) };
+    assert!(settings(&unsaid, part(Vary::Order)).is_ok());
+    let refused = SettingsError::NotForPlacement { option: SplitOption::Shard };
+    assert_eq!(settings(&unsaid, part(Vary::Placement)).unwrap_err(), refused);
+}
+
+/// What the file says of one kind of search holds for that kind alone.
+#[test]
+fn the_file_speaks_of_its_own_kind_of_search() {
+    let tree = scenario("tree.yaml", "optimize: { vary: order, method: branch-and-bound }");
+    assert_eq!(report(&tree, &PLAIN).result.method, Method::BranchAndBound);
+    assert!(settings(&tree, SearchOptions { vary: Some(Vary::Placement), ..PLAIN }).is_ok());
+
+    let size = "optimize: { vary: VARY, parameters: { \"workload[0].transfer.size\": [10MB, 5MB] } }";
+    let grid = scenario("grid.yaml", &size.replace("VARY", "parameters"));
+    let chosen = settings(&grid, PLAIN).expect("the file says it");
+    assert_eq!((chosen.vary, chosen.sweep), (Vary::Parameters, false));
+    let order = settings(&grid, SearchOptions { vary: Some(Vary::Order), ..PLAIN }).expect("the options say it");
+    assert!(!order.sweep, "the values are those of another search");
+
+    let sweep = scenario("sweep.yaml", &size.replace("VARY", "order"));
+    assert!(settings(&sweep, PLAIN).expect("the file says it").sweep);
+    let part = SearchOptions { shard: Some(Shard::ALL), ..PLAIN };
+    assert_eq!(settings(&sweep, part).unwrap_err(), SettingsError::OneSearch { option: SplitOption::Shard });
+}
+
+fn parts(scenario: &Scenario, vary: Vary, shards: u64) -> Vec<PartFile> {
+    let part = |index| {
+        let shard = Some(Shard::new(index, shards).expect("one of them"));
+        let options = SearchOptions { vary: Some(vary), shard, ..PLAIN };
+        scenario.optimize_with(0, &options).expect("a result").part.expect("of a shard")
+    };
+    (1..=shards).map(part).collect()
+}
+
+#[test]
+fn parts_of_one_search_are_its_result_whichever_holds_the_best() {
+    let size = "optimize: { vary: parameters, parameters: { \"workload[0].transfer.size\": [10MB, 5MB] } }";
+    let scenario = scenario("parts.yaml", size);
+    let options = SearchOptions { vary: Some(Vary::Order), method: Some(Method::Exhaustive), ..PLAIN };
+    let whole = report(&scenario, &options);
+    assert!(whole.result.proved_optimal && whole.result.evaluated == 6);
+    let orders = parts(&scenario, Vary::Order, 3);
+    for turned in 0..3 {
+        let mut orders = orders.clone();
+        orders.rotate_left(turned);
+        assert_eq!(merge(orders).expect("all parts"), whole);
+    }
+
+    // Of the same scenario, but another kind.
+    let grid = parts(&scenario, Vary::Parameters, 1).remove(0);
+    let (subject, of_grid) = grid.clone().contents();
+    assert!(matches!(of_grid, PartOf::Parameters(_)));
+    let (of_orders, _) = orders[0].clone().contents();
+    assert_eq!(of_orders.differs(&subject), None);
+    let error = merge(vec![orders[0].clone(), grid.clone()]).expect_err("they are of two searches");
+    assert!(error.to_string().contains("another kind: some over orders, some over parameters"), "{error}");
+    assert_eq!(merge(vec![grid]).expect("one part").result.best, 30e9);
+}
