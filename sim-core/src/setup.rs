@@ -39,7 +39,7 @@ pub struct RunOptions<'a> {
     pub until: SimTime,
     /// Whether the outcome has the rates of each phase; costs memory per phase and transfer.
     pub phases: bool,
-    /// Record phases with the arbiter's steps.
+    /// Record phases with the arbiter's steps; in a run of packets, what contended ports do.
     pub explain: bool,
     /// Who divides bandwidth; the arbiter unless said otherwise.
     pub sharing: Sharing<'a>,

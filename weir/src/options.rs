@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub until: Option<SimTime>,
     /// Records the phases, intervals of constant rates. Memory grows with their number times the active transfers.
     pub phases: bool,
-    /// Records the phases with the arbiter's steps, for [`crate::Run::explanation`].
+    /// Records the phases with the arbiter's steps, or of packets what ports grant, for [`crate::Run::explanation`].
     pub explanations: bool,
     /// Knows the peak load of every link in runs of 20,000 transfers and more, too; slower.
     pub peaks: bool,

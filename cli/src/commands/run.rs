@@ -73,12 +73,14 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
-    let options = options(args, explains(args, &scenario))?;
+    let explanations = explains(args, &scenario);
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
         warn_of(&scenario, spec)?;
+        // Results have no room for what explains packets.
+        let options = options(args, explanations && spec.packets.is_none())?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))

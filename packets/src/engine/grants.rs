@@ -8,12 +8,12 @@ use crate::arbiter::{GrantView, Granted, Head};
 /// An output that would serve a requester.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    out: u32,
-    slot: u32,
-    requester: Requester,
-    asked: Asked,
+    pub(super) out: u32,
+    pub(super) slot: u32,
+    pub(super) requester: Requester,
+    pub(super) asked: Asked,
     /// Where among `heads` those are that the arbiter chose among.
-    heads: (u32, u32),
+    pub(super) heads: (u32, u32),
 }
 
 /// The packet of a requester, as far as a grant needs it.
@@ -21,9 +21,9 @@ pub(super) struct Offer {
 pub(super) struct Asked {
     pub(super) transfer: u32,
     /// Bytes of payload to send.
-    piece: u32,
+    pub(super) piece: u32,
     /// How many units of its transfer that is: bytes, or one request.
-    units: u32,
+    pub(super) units: u32,
     channel: u16,
     header: u16,
     /// Where in the list of routes its link is.
@@ -234,6 +234,9 @@ impl Engine {
 
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
     fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
+        if self.cycles.is_some() {
+            self.record_grant(now, offer);
+        }
         let Offer { out, slot, requester, asked, .. } = *offer;
         let wire = &mut self.wires[out as usize];
         let bytes = asked.piece + wire.header_of(asked.header);

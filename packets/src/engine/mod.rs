@@ -5,6 +5,7 @@
 //! granted (packets.md, section 1).
 
 mod credit;
+mod cycles;
 mod deadlock;
 mod events;
 mod grants;
@@ -21,6 +22,7 @@ mod wires;
 use crate::arbiter::{Head, PortArbiter};
 use crate::network::Network;
 use credit::Credit;
+pub use cycles::{GrantCycle, PortGrant, PortPhase, PortRecord};
 use events::{Event, Events};
 pub use sources::Interleave;
 use sources::Source;
@@ -169,6 +171,8 @@ pub struct Engine {
     hops: u64,
     most_hops: u64,
     periods: skip::Periods,
+    /// What ports do, where that is recorded.
+    cycles: Option<Box<cycles::Cycles>>,
 }
 
 impl Engine {
@@ -229,6 +233,7 @@ impl Engine {
             hops: 0,
             most_hops: u64::MAX,
             periods: skip::Periods::default(),
+            cycles: None,
             network,
         }
     }
@@ -258,6 +263,7 @@ impl Engine {
     /// # Errors
     /// [`PacketError::Engines`] where all engines of its source are busy.
     pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
+        self.end_port_phase(now);
         let transfer = self.begin(now, id, spec)?;
         let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
         if id as usize >= self.transfers.len() {

@@ -16,9 +16,15 @@ impl Engine {
         self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
     }
 
-    /// What crossed each link until now.
+    /// The last instant that packets have come to, ps: sets of transfers that were moved on are ahead of [`Self::now`].
     #[must_use]
-    pub fn counts(&self) -> Vec<LinkCounts> {
+    pub fn reached(&self) -> u64 {
+        self.now.max(self.periods.reached)
+    }
+
+    /// What crossed each link until `at`, no earlier than [`Self::reached`]. Packets count as a whole, times until then.
+    #[must_use]
+    pub fn counts(&self, at: u64) -> Vec<LinkCounts> {
         let mut waiting = vec![0_u64; self.sums.len()];
         for queue in &self.queues {
             let mut at = queue.first;
@@ -38,7 +44,8 @@ impl Engine {
         }
         let waited = |((sums, port), waiting): ((&LinkSums, &Port), u64)| LinkCounts {
             waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
-            starved: sums.counts.starved + self.now.saturating_sub(port.starved_since),
+            busy: sums.busy(port, at),
+            starved: sums.starved(port, at),
             ..sums.counts
         };
         self.sums.iter().zip(&self.ports).zip(waiting).map(waited).collect()

@@ -61,6 +61,8 @@ pub(super) struct Periods {
     /// Per transfer that is the chosen one of a set: which.
     chosen: Vec<(u32, u32)>,
     pub(super) skipped: u64,
+    /// To when a set was moved on at most.
+    pub(super) reached: u64,
 }
 
 impl Periods {
@@ -327,6 +329,12 @@ impl Engine {
         if n == 0 {
             return false;
         }
+        if let Some(cycles) = &mut self.cycles {
+            for (&link, before) in component.links.iter().zip(&saved.links) {
+                let grants = self.sums[link as usize].counts.packets - before.counts.packets;
+                cycles.repeat(link, grants, n, period);
+            }
+        }
         self.add_periods(n, component, saved);
         for (&link, before) in component.links.iter().zip(&saved.links) {
             let sums = &mut self.sums[link as usize];
@@ -335,6 +343,7 @@ impl Engine {
             sums.granted.repeat(before.granted, n, period);
         }
         self.shift(now, n * period, component);
+        self.periods.reached = self.periods.reached.max(now + n * period);
         true
     }
 

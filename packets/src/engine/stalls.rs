@@ -82,6 +82,17 @@ impl Log {
         }
     }
 
+    /// All waits until `at`, the one that goes on included.
+    pub(super) fn until(&self, at: u64) -> Vec<Held> {
+        let mut all = self.clone();
+        if let Some(Wait { since, reason: Some(reason) }) = self.open
+            && at > since
+        {
+            all.add(reason, at - since);
+        }
+        all.sums
+    }
+
     pub(super) fn sorted(&self) -> Vec<Held> {
         let mut sums = self.sums.clone();
         sums.sort_by_key(|held| (std::cmp::Reverse(held.time), held.cause, held.link, held.by));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use weir_packets::arbiter::{ArrivalOrder, OldestFirst, PortArbiter, Random, RoundRobin};
-use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, WireRate};
+use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate};
 
 use crate::net::{Tree, at_once, link, node, spec};
 
@@ -55,7 +55,7 @@ proptest! {
         let run = || {
             let mut engine = tree.round_robin();
             let times = at_once(&tree, &mut engine, &transfers);
-            (times, engine.fingerprint(), engine.counts().to_vec())
+            (times, engine.fingerprint(), engine.counts(u64::MAX))
         };
         let (times, fingerprint, counts) = run();
         prop_assert_eq!(run(), (times.clone(), fingerprint, counts.clone()));
@@ -166,9 +166,9 @@ fn saturated(n: u32, queues: Queues, arbiter: Box<dyn PortArbiter>) -> f64 {
     let slot = 10_000;
     let (warm, until) = (2_000 * slot, 60_000 * slot);
     engine.advance(warm, &|| false).unwrap();
-    let before: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    let before: u64 = (0..n).map(|to| engine.counts(engine.now())[2 * to as usize + 1].packets).sum();
     engine.advance(until, &|| false).unwrap();
-    let after: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    let after: u64 = (0..n).map(|to| engine.counts(engine.now())[2 * to as usize + 1].packets).sum();
     (after - before) as f64 / (58_000.0 * f64::from(n))
 }
 
@@ -210,7 +210,7 @@ fn random_arrivals_wait_as_long_as_md1_says() {
             engine.admit(at, id, &spec(100, &route)).unwrap();
             engine.step(at).unwrap();
         }
-        let waited = engine.counts()[out].waited as f64 / f64::from(packets) / slot as f64;
+        let waited = engine.counts(engine.now())[out].waited as f64 / f64::from(packets) / slot as f64;
         let expected = load / (2.0 * (1.0 - load));
         assert!((waited / expected - 1.0).abs() < 0.02, "{load}: {waited} of {expected}");
     }
@@ -299,11 +299,46 @@ fn skipping_ahead_changes_nothing() {
             assert!(engine.is_drained(u64::MAX));
             skipped += engine.skipped_hops();
             let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
-            (times, engine.hops(), engine.counts().to_vec(), held, engine.fingerprint())
+            (times, engine.hops(), engine.counts(u64::MAX), held, engine.fingerprint())
         };
         let (with, without) = (run(true), run(false));
         assert_eq!(with.0, without.0, "seed {seed}");
         assert!(with == without, "seed {seed}: {with:?}\n{without:?}");
     }
     assert!(skipped > 100_000, "{skipped} hops were skipped: the fast way ran");
+}
+
+/// A link that always sends is busy until the stop, whatever is on the wire then, and however far a set was moved on.
+#[test]
+fn times_count_until_the_stop() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(WireRate::wire(10e9).unwrap()));
+    for skips in [true, false] {
+        let mut engine = if skips { tree.round_robin() } else { tree.round_robin().without_skipping() };
+        for (id, from) in [(0, 1), (1, 2)] {
+            engine.admit(0, id, &spec(100_000_000, &tree.route(from, 3))).unwrap();
+        }
+        engine.step(0).unwrap();
+        let stop = 5_000_000_001;
+        engine.advance(stop + 1, &|| false).unwrap();
+        assert!(engine.reached() <= stop && (engine.skipped_hops() > 0) == skips);
+        // The first header is at the switch after 100 ns and 24 B at 10 GB/s.
+        assert_eq!(engine.counts(stop)[5].busy, stop - 102_400);
+    }
+}
+
+/// Who halts a run learns how far the packets are: no link has been busy for longer.
+#[test]
+fn a_halted_run_says_how_far_it_has_come() {
+    let tree = Tree::new(vec![None; 1].into_iter().chain([Some(0); 5]).collect(), link(WireRate::wire(10e9).unwrap()));
+    // Two sets: the first is moved on while the second, whose paces do not fit each other, is simulated.
+    let mut engine = tree.round_robin();
+    engine.admit(0, 0, &spec(1 << 40, &tree.route(1, 2))).unwrap();
+    for (id, from, interval) in [(1, 3, 1_000_003), (2, 5, 1_000_033)] {
+        engine.admit(0, id, &TransferSpec { interval, ..spec(1 << 40, &tree.route(from, 4)) }).unwrap();
+    }
+    engine.step(0).unwrap();
+    engine.advance(u64::MAX, &|| true).unwrap();
+    let reached = engine.reached();
+    assert!(engine.skipped_hops() > 0 && reached > engine.now());
+    assert!(engine.counts(reached).iter().all(|link| link.busy <= reached && link.starved <= reached));
 }

@@ -58,7 +58,7 @@ impl<'a> Transfers<'a> {
 }
 
 /// What a source's packets waited for, as results name it.
-fn held_word(cause: HeldCause) -> &'static str {
+pub(super) fn held_word(cause: HeldCause) -> &'static str {
     match cause {
         HeldCause::Arbitration => "arbitration",
         HeldCause::HeadOfLine => "head-of-line",

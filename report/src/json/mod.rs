@@ -6,6 +6,7 @@ mod list;
 mod lists;
 mod operations;
 mod plans;
+mod ports;
 mod rows;
 mod search;
 mod search_schema;
