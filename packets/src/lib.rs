@@ -17,8 +17,8 @@ mod network;
 mod wire;
 
 pub use engine::{
-    Engine, GrantCycle, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, PortGrant, PortPhase, PortRecord,
-    ReadSpec, TransferSpec,
+    BufferFills, Engine, GrantCycle, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, PortGrant,
+    PortPhase, PortRecord, ReadSpec, TransferSpec,
 };
 pub use network::{
     Inputs, LinkSettings, MOST_HEADER, MOST_PAYLOAD, Network, NetworkError, NodeSettings, Queues, Switching,

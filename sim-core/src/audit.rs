@@ -140,7 +140,9 @@ fn highest(simulation: &Simulation<'_>, class: ClassId, packets: Option<&PacketS
 fn on_wire(link: LinkId, settings: &PacketSettings, total: &PacketLinkTotals, whole: bool) -> Result<(), AuditError> {
     let under_way = if whole { 0.0 } else { f64::from(MOST_PAYLOAD + MOST_HEADER) };
     let bandwidth = settings.links[link.index()].rate.bytes_per_second();
-    let totals = LinkTotals { bytes: total.wire, busy: SimDuration(total.busy), peak: None };
+    // Of DLLPs the last one may not have begun.
+    let dllps = u64::from(settings.links[link.index()].dllp) * total.dllps.saturating_sub(1);
+    let totals = LinkTotals { bytes: total.wire + dllps, busy: SimDuration(total.busy), peak: None };
     crossed(link, &totals, bandwidth, 1.0 + under_way)
 }
 

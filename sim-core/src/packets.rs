@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use weir_packets::arbiter::{BUILT_IN, PortArbiter, PortParams};
 use weir_packets::{
-    Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, PortPhase, ReadSpec,
-    TransferSpec,
+    BufferFills, Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError,
+    PortPhase, ReadSpec, TransferSpec,
 };
 use weir_plugin_api::{Binding, Cause, ClassId, LinkId, NodeId, SimDuration, SimTime};
 
@@ -97,6 +97,8 @@ pub struct PacketCounts {
     pub transfers: Vec<PacketTransfer>,
     /// What contended ports did, where [`RunOptions::explain`] asked for it. Transfers are task ids.
     pub phases: Option<Vec<PortPhase>>,
+    /// How full input buffers were over time, where [`RunOptions::buffers`] asked for it.
+    pub fills: Option<BufferFills>,
 }
 
 /// The packets of a transfer.
@@ -142,7 +144,8 @@ impl<'a> Packets<'a> {
         let engine = Engine::new(network, policies, settings.policy_of.clone());
         let engine = engine.with_most_hops(options.most_hops.unwrap_or(settings.most_hops));
         let engine = if settings.skips { engine } else { engine.without_skipping() };
-        let mut engine = if options.explain { engine.with_cycles() } else { engine };
+        let engine = if options.explain { engine.with_cycles() } else { engine };
+        let mut engine = if options.buffers { engine.with_fills() } else { engine };
         settings.interleaves.iter().for_each(|(node, how)| engine.interleave(node.0, *how));
         Ok(Self {
             simulation: *simulation,
@@ -296,6 +299,7 @@ impl<'a> Packets<'a> {
             links: self.engine.counts(now.0),
             transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
             phases: self.engine.port_phases(now.0),
+            fills: self.engine.buffer_fills(now.0),
         }
     }
 

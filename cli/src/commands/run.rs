@@ -79,7 +79,7 @@ fn run_file(
             break;
         }
         warn_of(&scenario, spec)?;
-        // Results have no room for what explains packets.
+        // What explains packets is no part of results.
         let options = options(args, explanations && spec.packets.is_none())?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
@@ -115,6 +115,7 @@ fn options(args: &RunArgs, explanations: bool) -> Result<RunOptions, Error> {
         most_hops: args.max_hops,
         phases: args.phases || args.full || args.wants_phases(),
         explanations,
+        buffers: args.full,
         peaks: args.peaks,
         jitter: args.jitter.wanted()?,
         ..RunOptions::default()

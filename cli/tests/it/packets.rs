@@ -302,3 +302,38 @@ fn a_buffer_below_the_credit_loop_is_warned_of() {
     let end = ends(&result(&text))[0];
     assert!(end.abs_diff(2_855_500_000) < 100_000, "{end}");
 }
+
+/// A stream one way: DLLPs alone are on the opposite links, one for each of 39063 packets, of 8 B at 15.753846153 GB/s.
+#[test]
+fn acknowledgements_take_time_on_the_opposite_link() {
+    let one_way = [("a", "gpu0", "gpu1")];
+    let result_with = result(&t2("dllp: 8B", &one_way));
+    assert_eq!(ends(&result_with), [694_499_161], "nothing is beside it");
+    let links = result_with["links"].as_array().expect("a list");
+    assert_eq!(links.len(), 4);
+    let back = links.iter().find(|link| link["from"] == "gpu1").expect("it carries DLLPs");
+    assert_eq!((&back["bytes"], &back["dllps"]), (&0.into(), &39063.into()), "{back}");
+    // The last one begins as the run ends.
+    assert_eq!(back["busy_s"], (39062 * 508) as f64 / 1e12);
+    let both_ways = [("a", "gpu0", "gpu1"), ("b", "gpu1", "gpu0")];
+    let [free, with] = ["", "dllp: 8B"].map(|keys| ends(&result(&t2(keys, &both_ways)))[0] as f64);
+    assert!((with / free - 288.0 / 280.0).abs() < 1e-4, "{with} over {free}");
+    let refused = ended(&t2("dllp: 5KiB", &one_way), &["run", "s.yaml"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no DLLP has 5KiB"), "{}", refused.stderr);
+}
+
+/// Only full results say how full buffers are over time.
+#[test]
+fn full_results_have_fills_of_buffers() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
+    assert!(result(&text).get("fill_bin_s").is_none());
+    let full = json_lines(&ended(&text, &["run", "s.yaml", "--full", "--json"]).stdout).remove(0);
+    let (bin, makespan) = (full["fill_bin_s"].as_f64().expect("a number"), full["makespan_s"].as_f64().expect("one"));
+    let links = full["links"].as_array().expect("a list");
+    let fills = |from: &str| links.iter().find(|link| link["from"] == from).expect("a link")["fill_bytes"].clone();
+    let means: Vec<f64> = serde_json::from_value(fills("gpu0")).expect("a list of numbers");
+    assert_eq!(means.len(), (makespan / bin).ceil() as usize);
+    // Two into one: the buffer of 16 KiB is full but for what is under way back to the source.
+    assert!((12_000.0..=16_384.0).contains(&means[means.len() / 2]), "{means:?}");
+    assert!(fills("gpu1").is_null() && links.iter().all(|link| link["buffer_bytes"] == 16384));
+}

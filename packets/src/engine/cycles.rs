@@ -217,8 +217,8 @@ impl Engine {
         let senders = senders.filter(|(_, of)| of.left > 0);
         cycles.held = senders.map(|(id, of)| (id, of.held.until(cycles.since))).collect();
         cycles.has_senders = !cycles.held.is_empty();
-        for ((output, sums), port) in cycles.outputs.iter_mut().zip(&self.sums).zip(&self.ports) {
-            output.before = (sums.busy(port, cycles.since), sums.starved(port, cycles.since));
+        for (link, output) in (0..).zip(&mut cycles.outputs) {
+            output.before = self.times_until(cycles.since, link);
         }
     }
 
@@ -244,11 +244,11 @@ impl Engine {
     }
 
     fn port(&self, now: u64, link: u32, output: &Output, cycles: &Cycles) -> PortRecord {
-        let (sums, port) = (&self.sums[link as usize], &self.ports[link as usize]);
+        let (busy, starved) = self.times_until(now, link);
         PortRecord {
             link,
-            busy: sums.busy(port, now) - output.before.0,
-            starved: sums.starved(port, now) - output.before.1,
+            busy: busy - output.before.0,
+            starved: starved - output.before.1,
             grants: output.grants,
             kept: output.last.len() as u64,
             cycle: self.cycle_of_grants(link, output),
@@ -279,14 +279,12 @@ impl Engine {
     fn waits(&self, now: u64, link: u32, before: &[(u32, Vec<Held>)]) -> Vec<(u32, Held)> {
         let since = |(id, before): &(u32, Vec<Held>)| {
             let all = self.transfer(*id).held.until(now).into_iter().filter(|held| held.link == link);
-            let own: Vec<(u32, Held)> = all
-                .filter_map(|held| {
-                    let same = |b: &&Held| (b.cause, b.link, b.by) == (held.cause, held.link, held.by);
-                    let earlier = before.iter().find(same).map_or(0, |before| before.time);
-                    (held.time > earlier).then_some((*id, Held { time: held.time - earlier, ..held }))
-                })
-                .collect();
-            own
+            let in_phase = |held: Held| {
+                let same = |b: &&Held| (b.cause, b.link, b.by) == (held.cause, held.link, held.by);
+                let earlier = before.iter().find(same).map_or(0, |before| before.time);
+                (held.time > earlier).then_some((*id, Held { time: held.time - earlier, ..held }))
+            };
+            all.filter_map(in_phase).collect::<Vec<_>>()
         };
         let mut waits: Vec<(u32, Held)> = before.iter().flat_map(since).collect();
         waits.sort_by_key(|(id, held)| (std::cmp::Reverse(held.time), *id, held.cause, held.by));

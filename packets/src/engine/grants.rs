@@ -85,6 +85,7 @@ impl Engine {
         if self.asking[mask.clone()].iter().all(|&word| word == 0) {
             return Ok(());
         }
+        self.pass_dllps(now, out);
         if self.ports[out as usize].free_at > now {
             self.wake(out, self.ports[out as usize].free_at);
             return Ok(());
@@ -281,7 +282,11 @@ impl Engine {
     fn note(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, bytes: u32) {
         self.hops += 1;
         let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
-        credit.take(credit.room(asked.piece, Some(bytes - asked.piece)));
+        let room = credit.room(asked.piece, Some(bytes - asked.piece));
+        credit.take(room);
+        if let Some(fills) = &mut self.fills {
+            fills.add(now, out, room.bytes);
+        }
         let LinkSums { counts, digest, .. } = &mut self.sums[out as usize];
         digest.add(now, out, asked.transfer);
         counts.packets += 1;
@@ -306,6 +311,7 @@ impl Engine {
         self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
             self.sums[out as usize].granted.add(now);
+            self.send_dllp(sent, input);
             self.queues[queue as usize].first = next;
             self.free_packets.push(at);
             if next == NONE {
@@ -318,7 +324,11 @@ impl Engine {
     /// Room at the far end of a link is free; the near end knows at `time`.
     fn give(&mut self, time: u64, link: u32, channel: u16, payload: u32, header: Option<u32>) {
         let credit = &mut self.credits[(link * self.network.channels + u32::from(channel)) as usize];
-        credit.give(time, credit.room(payload, header));
+        let room = credit.room(payload, header);
+        credit.give(time, room);
+        if let Some(fills) = &mut self.fills {
+            fills.remove(self.now, link, room.bytes);
+        }
         if std::mem::take(&mut self.ports[link as usize].is_starved) {
             self.wake(link, time);
         }
@@ -402,6 +412,7 @@ impl Engine {
         } else if counts {
             self.events.push(time, Event::Come(asked.transfer));
         }
+        self.send_dllp(time, out);
         let wire = &self.wires[out as usize];
         self.give(
             time.saturating_add(wire.credit_return),

@@ -7,7 +7,9 @@
 mod credit;
 mod cycles;
 mod deadlock;
+mod dllps;
 mod events;
+mod fills;
 mod grants;
 mod reads;
 mod requesters;
@@ -19,11 +21,14 @@ mod sums;
 mod types;
 mod wires;
 
+use std::collections::VecDeque;
+
 use crate::arbiter::{Head, PortArbiter};
 use crate::network::Network;
 use credit::Credit;
 pub use cycles::{GrantCycle, PortGrant, PortPhase, PortRecord};
 use events::{Event, Events};
+pub use fills::BufferFills;
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
@@ -171,8 +176,11 @@ pub struct Engine {
     hops: u64,
     most_hops: u64,
     periods: skip::Periods,
-    /// What ports do, where that is recorded.
+    /// Per link: when DLLPs are due that have not begun, ascending.
+    dllps: Vec<VecDeque<u64>>,
+    /// What ports do, and how full buffers are, where that is recorded.
     cycles: Option<Box<cycles::Cycles>>,
+    fills: Option<Box<fills::Fills>>,
 }
 
 impl Engine {
@@ -233,7 +241,9 @@ impl Engine {
             hops: 0,
             most_hops: u64::MAX,
             periods: skip::Periods::default(),
+            dllps: vec![VecDeque::new(); links],
             cycles: None,
+            fills: None,
             network,
         }
     }

@@ -1,6 +1,6 @@
 //! What can be added up over periods: sums of times, and a digest of grants that is linear in them.
 
-use super::{LinkCounts, Port};
+use super::LinkCounts;
 
 /// What has crossed a link.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,18 +11,6 @@ pub(super) struct LinkSums {
     pub(super) granted: TimeSum,
     /// Of its grants.
     pub(super) digest: Digest,
-}
-
-impl LinkSums {
-    /// Picoseconds in which it has sent until `at`, no earlier than its last grant.
-    pub(super) fn busy(&self, port: &Port, at: u64) -> u64 {
-        self.counts.busy.saturating_sub(port.free_at.saturating_sub(at))
-    }
-
-    /// Picoseconds until `at` in which it was free, and nobody who asked for it had credit.
-    pub(super) fn starved(&self, port: &Port, at: u64) -> u64 {
-        self.counts.starved + at.saturating_sub(port.starved_since)
-    }
 }
 
 /// Sums of times of one link, from which waits follow: they can be added up over periods.

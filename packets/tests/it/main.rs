@@ -2,6 +2,8 @@
 
 mod arbiters;
 mod cycles;
+mod dllps;
+mod fills;
 mod golden;
 mod net;
 mod physics;

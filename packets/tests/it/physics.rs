@@ -39,11 +39,12 @@ proptest! {
         parents in prop::collection::vec(any::<u32>(), 2..14),
         pairs in prop::collection::vec((any::<u32>(), any::<u32>(), 1..6000_u64), 1..12),
         split in prop::option::of(1..300_u32), voq: bool, parallel: bool, buffer in 280..3000_u64, stored: bool,
+        dllp in 0..9_u32,
     ) {
         let parents: Vec<_> = (0..=parents.len() as u32).map(|n| (n > 0).then(|| parents[n as usize - 1] % n)).collect();
         let count = parents.len() as u32;
         let mut tree = Tree::new(parents, link(WireRate::goodput(1e10, 256, 24).unwrap()));
-        tree.link.buffer = Some(buffer);
+        (tree.link.buffer, tree.link.dllp) = (Some(buffer), dllp);
         tree.link.switching = if stored { Switching::StoreAndForward } else { Switching::CutThrough };
         tree.link.queues = if voq { Queues::Voq } else { Queues::Fifo };
         tree.link.inputs = if parallel { Inputs::Parallel } else { Inputs::Serial };
@@ -260,6 +261,7 @@ fn skipping_ahead_changes_nothing() {
         tree.link.queues = if below(3) == 0 { Queues::Voq } else { Queues::Fifo };
         let split = (below(2) == 0).then(|| 64 + below(100) as u32);
         tree.nodes.fill(NodeSettings { split, ..node() });
+        tree.link.dllp = if below(2) == 0 { 0 } else { 8 };
         let transfers: Vec<_> = (0..1 + below(6))
             .map(|_| {
                 let from = below(u64::from(count)) as u32;
@@ -274,7 +276,8 @@ fn skipping_ahead_changes_nothing() {
             })
             .collect();
         let mut run = |skips: bool| {
-            let engine = tree.round_robin();
+            let engine = tree.round_robin().with_cycles();
+            let engine = if seed % 2 == 0 { engine.with_fills() } else { engine };
             let mut engine = if skips { engine } else { engine.without_skipping() };
             let mut starts: Vec<_> = (0..).zip(&transfers).map(|(id, t)| (t.4, id)).collect();
             starts.sort_unstable();
@@ -299,7 +302,9 @@ fn skipping_ahead_changes_nothing() {
             assert!(engine.is_drained(u64::MAX));
             skipped += engine.skipped_hops();
             let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
-            (times, engine.hops(), engine.counts(u64::MAX), held, engine.fingerprint())
+            let end = times.last().expect("one has ended").0;
+            let recorded = (engine.port_phases(end), engine.buffer_fills(end));
+            (times, engine.hops(), engine.counts(end), held, engine.fingerprint(), recorded)
         };
         let (with, without) = (run(true), run(false));
         assert_eq!(with.0, without.0, "seed {seed}");
