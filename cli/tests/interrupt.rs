@@ -164,3 +164,31 @@ fn interrupt_a_run_with_files(scenario: &str, delay: Duration) -> Option<Duratio
     }
     Some(took)
 }
+
+/// Packets under a policy that never comes into a period: the run takes far longer than the test.
+#[test]
+fn ctrl_c_stops_packets_with_what_has_come() {
+    let packets = "\
+weir: 1
+name: packets
+fidelity: { packet: { port_arbiter: { name: random, seed: 1 } } }
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { core: { kind: switch, children: { \"h[0-3]\": { kind: host, link: x } } } }
+workload:
+  - transfer: { id: a, from: h0, to: h2, size: 100GB }
+  - transfer: { id: b, from: h1, to: h2, size: 100GB }
+";
+    let (_, text) = interrupt_a_run(packets, &["--json"]);
+    let result: serde_json::Value = serde_json::from_str(&text).expect("one whole result");
+    assert_eq!(result["complete"], false);
+    let stopped = result["stopped_s"].as_f64().expect("a number");
+    for transfer in result["transfers"].as_array().expect("a list") {
+        let sent = transfer["sent_bytes"].as_u64().expect("it goes on") as f64;
+        // The two share 1 GB/s; a buffer of 16 KiB may be full of the packets of one.
+        assert!(sent > 0.0 && sent <= 1e9 * stopped + 16384.0, "{transfer} until {stopped} s");
+    }
+    for link in result["links"].as_array().expect("a list") {
+        assert!(link["busy_s"].as_f64() <= Some(stopped), "{link} until {stopped} s");
+    }
+}

@@ -51,6 +51,7 @@ fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
         headers: (buffer >= 100 && buffer % 2 == 0).then(|| 1 + u32::from(buffer % 7)),
         payload,
         header,
+        dllp: if bit(3) { 8 } else { 0 },
         switching: if bit(0) { Switching::StoreAndForward } else { Switching::CutThrough },
         queues: if bit(1) { Queues::Voq } else { Queues::Fifo },
         inputs: if bit(2) { Inputs::Parallel } else { Inputs::Serial },

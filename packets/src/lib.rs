@@ -16,7 +16,10 @@ mod engine;
 mod network;
 mod wire;
 
-pub use engine::{Engine, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, ReadSpec, TransferSpec};
+pub use engine::{
+    BufferFills, Engine, GrantCycle, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, PortGrant,
+    PortPhase, PortRecord, ReadSpec, TransferSpec,
+};
 pub use network::{
     Inputs, LinkSettings, MOST_HEADER, MOST_PAYLOAD, Network, NetworkError, NodeSettings, Queues, Switching,
 };

@@ -55,6 +55,8 @@ pub struct LinkSettings {
     pub payload: u32,
     /// Bytes of header that each packet has on this link.
     pub header: u32,
+    /// Bytes of each packet that acknowledges one of the opposite link, and returns its credit, on this one; 0 for none.
+    pub dllp: u32,
     /// When packets from this link can be sent on.
     pub switching: Switching,
     /// Queues of that buffer.
@@ -130,6 +132,8 @@ pub struct Network {
     pub(crate) input_place: Vec<u32>,
     /// Per link: its place among the outputs of the node that it leaves.
     pub(crate) output_place: Vec<u32>,
+    /// Per link: the one that leads back, if there is one.
+    pub(crate) opposite: Vec<Option<u32>>,
 }
 
 impl Network {
@@ -148,7 +152,8 @@ impl Network {
             inputs[link.to as usize].push(id);
             outputs[link.from as usize].push(id);
         }
-        let network = Self { links, nodes, channels, inputs, outputs, input_place, output_place };
+        let opposite = (0..).zip(&links).map(|(id, link)| opposite(id, link, &links, &outputs)).collect();
+        let network = Self { links, nodes, channels, inputs, outputs, input_place, output_place, opposite };
         for (id, link) in (0..).zip(&network.links) {
             let requesters = u64::from(network.stride(link.from)) * u64::from(channels);
             if requesters > MOST_REQUESTERS {
@@ -164,12 +169,21 @@ impl Network {
     }
 }
 
+/// The link that leads back: its pair, if links come in pairs, else the first that does.
+fn opposite(id: u32, link: &LinkSettings, links: &[LinkSettings], outputs: &[Vec<u32>]) -> Option<u32> {
+    let leads_back = |&other: &u32| links.get(other as usize).is_some_and(|o| (o.from, o.to) == (link.to, link.from));
+    Some(id ^ 1).filter(leads_back).or_else(|| outputs[link.to as usize].iter().copied().find(leads_back))
+}
+
 fn check(id: u32, link: &LinkSettings, nodes: usize) -> Result<(), NetworkError> {
     if link.payload == 0 || link.payload > MOST_PAYLOAD {
         return Err(NetworkError::Payload { link: id, payload: link.payload });
     }
     if link.header > MOST_HEADER {
         return Err(NetworkError::Header { link: id, header: link.header });
+    }
+    if link.dllp > MOST_HEADER {
+        return Err(NetworkError::Header { link: id, header: link.dllp });
     }
     if link.from as usize >= nodes || link.to as usize >= nodes {
         return Err(NetworkError::Node { link: id });

@@ -3,7 +3,7 @@
 //! ```text
 //! Scenario + Outcome ─────────► Run ──► json::write      one compact object per line
 //!                                   ├─► text::run        makespan, operations, transfers, busiest links
-//!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
+//!                                   ├─► text::explain    plans of operations, steps of the arbiter or grants of ports
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
 //! Departure + Scenario ──────────► Lines                 a line of CSV or JSON for each transfer of a stream
 //! Run, or a saved line of JSON ────► page::Page           one HTML file
@@ -25,6 +25,7 @@ pub mod page;
 mod pairs;
 mod percentiles;
 mod pictures;
+mod ports;
 mod reasons;
 mod run;
 mod saved;

@@ -1,12 +1,15 @@
 //! What no policy can change, checked in every run: no transfer is faster than its route and its limit let it, no link
 //! carries more than its bandwidth while it is busy, and what transfers have sent has crossed the links of their routes.
+//! Of packets, headers count, and what the wire carries.
 //!
 //! Answers are checked when they are given ([`crate::answer`]); this is a second look, at what came of them.
 
+use weir_packets::{MOST_HEADER, MOST_PAYLOAD};
 use weir_plugin_api::{ClassId, LinkId, PS_PER_S, SimDuration};
 
 use crate::audit_error::AuditError;
 use crate::outcome::{LinkTotals, Outcome, Stop};
+use crate::packets::{PacketLinkTotals, PacketSettings};
 use crate::routes::{divided, full_rate};
 use crate::setup::Simulation;
 use crate::tasks::{TaskId, Work};
@@ -20,8 +23,8 @@ const ROUNDED: SimDuration = SimDuration(2);
 pub(crate) struct Audit<'a> {
     simulation: Simulation<'a>,
     classes: Vec<ClassAudit>,
-    /// Packets fill buffers: the last byte may leave before the narrowest link has carried the others.
-    has_buffers: bool,
+    /// Of a run of packets. They fill buffers: the last byte may leave before the narrowest link has carried the others.
+    packets: Option<&'a PacketSettings>,
     /// The first fault found.
     fault: Option<AuditError>,
 }
@@ -38,13 +41,12 @@ struct ClassAudit {
 impl<'a> Audit<'a> {
     pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
         let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
-        Self { simulation: *simulation, classes, has_buffers: false, fault: None }
+        Self { simulation: *simulation, classes, packets: None, fault: None }
     }
 
-    /// The same for a run with buffers, which only the first link of a route slows down.
-    pub(crate) fn with_buffers(mut self) -> Self {
-        self.has_buffers = true;
-        self
+    /// The same for a run of packets, which have buffers: only the first link of a route slows its source down.
+    pub(crate) fn of_packets(simulation: &Simulation<'a>, settings: &'a PacketSettings) -> Self {
+        Self { packets: Some(settings), ..Self::new(simulation) }
     }
 
     /// A transfer has sent its last byte, so long after its start.
@@ -53,12 +55,22 @@ impl<'a> Audit<'a> {
         let own = &mut self.classes[class.index()];
         own.sent += bytes;
         if own.full_rate == 0.0 {
-            own.full_rate = highest(&self.simulation, class, self.has_buffers);
+            own.full_rate = highest(&self.simulation, class, self.packets);
         }
         let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
+        let bytes = self.on_first_link(class, bytes);
         if bytes as f64 > most {
             self.note_too_fast(task, class, bytes, took);
         }
+    }
+
+    /// What a transfer of `bytes` puts on the first link of its route.
+    #[inline]
+    fn on_first_link(&self, class: ClassId, bytes: u64) -> u64 {
+        let Some(settings) = self.packets else { return bytes };
+        let Simulation { routes, tasks, .. } = self.simulation;
+        let first = routes.links(tasks.classes.route(class))[0];
+        settings.wire_bytes(first, tasks.classes.carriage(class), bytes)
     }
 
     #[cold]
@@ -81,7 +93,10 @@ impl<'a> Audit<'a> {
         let exact = whole && !self.simulation.routes.has_branches();
         let room = if exact { 1.0 } else { 1.0 + outcome.events as f64 };
         for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.simulation.fabric.links()) {
-            crossed(link, total, own.bandwidth, room)?;
+            match self.packets.zip(outcome.packets.as_ref()) {
+                Some((settings, packets)) => on_wire(link, settings, &packets.links[link.index()], whole)?,
+                None => crossed(link, total, own.bandwidth, room)?,
+            }
         }
         if whole { self.all_arrived(outcome) } else { Ok(()) }
     }
@@ -111,12 +126,24 @@ impl<'a> Audit<'a> {
 
 /// The full rate of a class.
 #[cold]
-fn highest(Simulation { fabric, routes, tasks }: &Simulation<'_>, class: ClassId, first_only: bool) -> f64 {
+fn highest(simulation: &Simulation<'_>, class: ClassId, packets: Option<&PacketSettings>) -> f64 {
+    let Simulation { fabric, routes, tasks } = simulation;
     let links = routes.links(tasks.classes.route(class));
-    let limit = tasks.classes.limit(class);
-    // A limit paces packets: the last one leaves at the rate of the link.
-    let (links, limit) = if first_only { (&links[..1], f64::INFINITY) } else { (links, limit) };
-    full_rate(fabric, routes.has_branches(), links, limit)
+    match packets {
+        // A limit paces packets: the last one leaves at the rate of the link.
+        Some(settings) => settings.links[links[0].index()].rate.bytes_per_second(),
+        None => full_rate(fabric, routes.has_branches(), links, tasks.classes.limit(class)),
+    }
+}
+
+/// What packets took of the wire. Where a run was stopped, one of them counts as a whole, and its time until then.
+fn on_wire(link: LinkId, settings: &PacketSettings, total: &PacketLinkTotals, whole: bool) -> Result<(), AuditError> {
+    let under_way = if whole { 0.0 } else { f64::from(MOST_PAYLOAD + MOST_HEADER) };
+    let bandwidth = settings.links[link.index()].rate.bytes_per_second();
+    // Of DLLPs the last one may not have begun.
+    let dllps = u64::from(settings.links[link.index()].dllp) * total.dllps.saturating_sub(1);
+    let totals = LinkTotals { bytes: total.wire + dllps, busy: SimDuration(total.busy), peak: None };
+    crossed(link, &totals, bandwidth, 1.0 + under_way)
 }
 
 fn crossed(link: LinkId, total: &LinkTotals, bandwidth: f64, room: f64) -> Result<(), AuditError> {

@@ -10,7 +10,7 @@ use crate::flows::Ended;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::service::ServiceId;
-use crate::setup::Simulation;
+use crate::setup::{Sharing, Simulation};
 use crate::store::{Store, Whole};
 use crate::stream::Streamed;
 use crate::tasks::{EngineId, Task, TaskGraph, TaskId, Work};
@@ -36,9 +36,11 @@ pub(crate) struct Instant<'a, S> {
 }
 
 impl<'a, S: Store> Instant<'a, S> {
-    /// `has_buffers`: transfers go packet by packet.
-    pub(crate) fn new(simulation: &Simulation<'a>, store: S, has_buffers: bool) -> Self {
-        let audit = Audit::new(simulation);
+    pub(crate) fn new(simulation: &Simulation<'a>, store: S, sharing: Sharing<'a>) -> Self {
+        let audit = match sharing {
+            Sharing::Packets(settings) => Audit::of_packets(simulation, settings),
+            _ => Audit::new(simulation),
+        };
         let graph = simulation.tasks;
         Self {
             graph,
@@ -53,7 +55,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arrived: Vec::new(),
             ended: Vec::new(),
             fingerprint: Fingerprint::new(),
-            audit: if has_buffers { audit.with_buffers() } else { audit },
+            audit,
             events: 0,
             makespan: SimTime::ZERO,
         }
@@ -323,7 +325,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arbitrations: flows.arbitrations(),
             remarks: flows.remarks(),
             incremental: flows.is_incremental(),
-            packets: flows.packet_counts(),
+            packets: flows.packet_counts(now),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),
             bottlenecks: Vec::new(),

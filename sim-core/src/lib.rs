@@ -56,7 +56,8 @@ pub use fabric::{Fabric, FabricError, Link, LinkSpec, Node};
 pub use fabric_builder::FabricBuilder;
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, RemarkCount, SimError, Stop, TaskTimes};
 pub use packets::{
-    PacketCounts, PacketLinkTotals, PacketSettings, PacketTransfer, PortPolicy, ReadSettings, packet_time_alone,
+    PacketCounts, PacketLinkTotals, PacketSettings, PacketTransfer, PortPolicy, ReadSettings, cause_of,
+    packet_time_alone,
 };
 pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
@@ -68,5 +69,7 @@ pub use simulation::{LEAST_STEP, MOST_ROUNDS};
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
 pub use task_builder::TaskGraphBuilder;
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskId, Work};
-pub use weir_packets::{Held, HeldCause, NetworkError, PacketError};
+pub use weir_packets::{
+    BufferFills, GrantCycle, Held, HeldCause, NetworkError, PacketError, PortGrant, PortPhase, PortRecord,
+};
 pub use weir_plugin_api as api;

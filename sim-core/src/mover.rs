@@ -41,7 +41,7 @@ impl<'a> Mover<'a> {
     ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
         if let Sharing::Packets(settings) = options.sharing {
-            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings, options.most_hops)?)));
+            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings, options)?)));
         }
         if options.phases || options.explain {
             tracing::debug!("phase by phase: phases are recorded");
@@ -153,7 +153,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.link_totals(now),
             Self::Incremental(shares) => shares.link_totals(now),
-            Self::Packets(packets) => packets.link_totals(),
+            Self::Packets(packets) => packets.link_totals(now),
         }
     }
 
@@ -177,10 +177,18 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// What packets did, where there are any.
-    pub(crate) fn packet_counts(&self) -> Option<PacketCounts> {
+    /// The last instant at which bytes have moved, if that may be after the last instant of the run.
+    pub(crate) fn reached(&self) -> SimTime {
         match self {
-            Self::Packets(packets) => Some(packets.counts()),
+            Self::Packets(packets) => packets.reached(),
+            Self::Plain(_) | Self::Incremental(_) => SimTime::ZERO,
+        }
+    }
+
+    /// What packets did up to `now`, where there are any.
+    pub(crate) fn packet_counts(&mut self, now: SimTime) -> Option<PacketCounts> {
+        match self {
+            Self::Packets(packets) => Some(packets.counts(now)),
             _ => None,
         }
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use weir_packets::arbiter::RoundRobin;
 use weir_packets::{
-    Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, ReadSpec,
-    TransferSpec,
+    BufferFills, Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError,
+    PortPhase, ReadSpec, TransferSpec,
 };
 use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, MakePort, NodeId, SimDuration, SimTime};
 
@@ -60,6 +60,21 @@ pub struct PacketSettings {
     pub most_hops: u64,
 }
 
+impl PacketSettings {
+    /// Bytes that a transfer over a route with this first link puts there, headers included.
+    pub(crate) fn wire_bytes(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
+        let own = &self.links[first.index()];
+        let header = if carriage.is_read { u32::from(self.reads.completion_header) } else { own.header };
+        bytes + u64::from(header) * self.packets(first, carriage, bytes)
+    }
+
+    /// Packets of a transfer over a route with this first link, where it starts.
+    fn packets(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
+        let payload = self.links[first.index()].payload;
+        if carriage.is_read { self.reads.packets(bytes, payload) } else { bytes.div_ceil(u64::from(payload)) }
+    }
+}
+
 /// How the destinations of reads ask for data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadSettings {
@@ -88,6 +103,10 @@ pub struct PacketCounts {
     pub links: Vec<PacketLinkTotals>,
     /// Per task; nothing for tasks that carry no bytes.
     pub transfers: Vec<PacketTransfer>,
+    /// What contended ports did, where [`RunOptions::explain`] asked for it. Transfers are task ids.
+    pub phases: Option<Vec<PortPhase>>,
+    /// How full input buffers were over time, where [`RunOptions::buffers`] asked for it.
+    pub fills: Option<BufferFills>,
 }
 
 /// The packets of a transfer.
@@ -121,7 +140,7 @@ impl<'a> Packets<'a> {
     pub(crate) fn new(
         simulation: &Simulation<'a>,
         settings: &'a PacketSettings,
-        most_hops: Option<u64>,
+        options: &RunOptions<'_>,
     ) -> Result<Self, SimError> {
         let classes = &simulation.tasks.classes;
         let carriages = (0..classes.len()).map(|class| classes.carriage(ClassId::from_index(class)));
@@ -138,8 +157,10 @@ impl<'a> Packets<'a> {
         let engine = Engine::new(network, policies, settings.policy_of.clone());
         let reads_age = settings.policies.iter().any(|policy| policy.flags.contains(Flags::READS_ARRIVAL));
         let engine = if reads_age { engine } else { engine.without_ages() };
-        let engine = engine.with_most_hops(most_hops.unwrap_or(settings.most_hops));
-        let mut engine = if settings.skips { engine } else { engine.without_skipping() };
+        let engine = engine.with_most_hops(options.most_hops.unwrap_or(settings.most_hops));
+        let engine = if settings.skips { engine } else { engine.without_skipping() };
+        let engine = if options.explain { engine.with_cycles() } else { engine };
+        let mut engine = if options.buffers { engine.with_fills() } else { engine };
         settings.interleaves.iter().for_each(|(node, how)| engine.interleave(node.0, *how));
         Ok(Self {
             simulation: *simulation,
@@ -246,13 +267,7 @@ impl<'a> Packets<'a> {
                 blocked: SimDuration::ZERO,
             };
         };
-        let cause = match longest.cause {
-            HeldCause::Arbitration => Cause::SharedLink,
-            HeldCause::HeadOfLine => Cause::HeadOfLine,
-            HeldCause::Credit => Cause::Credit,
-            HeldCause::Window => Cause::Window,
-            HeldCause::Limit => Cause::OwnLimit,
-        };
+        let cause = cause_of(longest.cause);
         let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
         Bottleneck {
             binding: Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)),
@@ -278,21 +293,28 @@ impl<'a> Packets<'a> {
         unfinished.map(|(task, sent, _)| (task, sent, self.bottleneck(task))).collect()
     }
 
-    pub(crate) fn link_totals(&self) -> Vec<LinkTotals> {
-        let of =
-            |counts: PacketLinkTotals| LinkTotals { bytes: counts.payload, busy: SimDuration(counts.busy), peak: None };
-        self.engine.counts().into_iter().map(of).collect()
+    /// The last instant that packets have come to.
+    pub(crate) fn reached(&self) -> SimTime {
+        SimTime(self.engine.reached())
     }
 
-    pub(crate) fn counts(&self) -> PacketCounts {
+    pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
+        let of =
+            |counts: PacketLinkTotals| LinkTotals { bytes: counts.payload, busy: SimDuration(counts.busy), peak: None };
+        self.engine.counts(now.0).into_iter().map(of).collect()
+    }
+
+    pub(crate) fn counts(&mut self, now: SimTime) -> PacketCounts {
         let transfers = (0..).zip(self.simulation.tasks.tasks());
         PacketCounts {
             hops: self.engine.hops(),
             skipped_hops: self.engine.skipped_hops(),
             most_packets: self.engine.most_packets() as u64,
             fingerprint: self.engine.fingerprint(),
-            links: self.engine.counts(),
+            links: self.engine.counts(now.0),
             transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
+            phases: self.engine.port_phases(now.0),
+            fills: self.engine.buffer_fills(now.0),
         }
     }
 
@@ -300,11 +322,8 @@ impl<'a> Packets<'a> {
         let Work::Carries { bytes, class } = work else { return PacketTransfer::default() };
         let Simulation { routes, tasks, .. } = self.simulation;
         let first = routes.links(tasks.classes.route(class)).first();
-        let payload = first.map_or(1, |link| self.settings.links[link.index()].payload);
-        let packets = match tasks.classes.carriage(class).is_read {
-            true => self.settings.reads.packets(bytes, payload),
-            false => bytes.div_ceil(u64::from(payload)),
-        };
+        let carriage = tasks.classes.carriage(class);
+        let packets = first.map_or(0, |&first| self.settings.packets(first, carriage, bytes));
         PacketTransfer { packets, held: self.engine.held(id) }
     }
 }
@@ -320,6 +339,18 @@ impl ReadSettings {
     pub fn packets(&self, bytes: u64, payload: u32) -> u64 {
         let (request, payload) = (u64::from(self.request), u64::from(payload));
         bytes / request * request.div_ceil(payload) + (bytes % request).div_ceil(payload)
+    }
+}
+
+/// What holds a source's packets up, as arbiters of rates name it.
+#[must_use]
+pub fn cause_of(held: HeldCause) -> Cause {
+    match held {
+        HeldCause::Arbitration => Cause::SharedLink,
+        HeldCause::HeadOfLine => Cause::HeadOfLine,
+        HeldCause::Credit => Cause::Credit,
+        HeldCause::Window => Cause::Window,
+        HeldCause::Limit => Cause::OwnLimit,
     }
 }
 

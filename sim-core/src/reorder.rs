@@ -63,7 +63,14 @@ impl Places {
             let of = &packets.transfers[*place as usize];
             PacketTransfer { held: of.held.iter().map(own).collect(), ..*of }
         };
-        PacketCounts { transfers: self.place.iter().map(transfer).collect(), ..packets }
+        let transfers = self.place.iter().map(transfer).collect();
+        let mut phases = packets.phases;
+        for port in phases.iter_mut().flatten().flat_map(|phase| &mut phase.ports) {
+            let grants = port.cycle.iter_mut().flat_map(|cycle| &mut cycle.grants);
+            grants.for_each(|grant| grant.transfer = self.original(TaskId(grant.transfer)).0);
+            port.waits.iter_mut().for_each(|(id, held)| (*id, *held) = (self.original(TaskId(*id)).0, own(held)));
+        }
+        PacketCounts { transfers, phases, ..packets }
     }
 
     pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {

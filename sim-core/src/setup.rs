@@ -39,8 +39,10 @@ pub struct RunOptions<'a> {
     pub until: SimTime,
     /// Whether the outcome has the rates of each phase; costs memory per phase and transfer.
     pub phases: bool,
-    /// Record phases with the arbiter's steps.
+    /// Record phases with the arbiter's steps; in a run of packets, what contended ports do.
     pub explain: bool,
+    /// In a run of packets: record how full input buffers are over time.
+    pub buffers: bool,
     /// Who divides bandwidth; the arbiter unless said otherwise.
     pub sharing: Sharing<'a>,
     /// In a run of packets: links crossed by packets at most, skipped ones apart; what its settings say if not given.
@@ -55,6 +57,7 @@ impl Default for RunOptions<'_> {
             until: SimTime::NEVER,
             phases: false,
             explain: false,
+            buffers: false,
             sharing: Sharing::ByArbiter,
             most_hops: None,
             cancel: None,

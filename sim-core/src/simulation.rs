@@ -8,7 +8,7 @@ use crate::instant::Instant;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::recorder::PhaseRecorder;
-use crate::setup::{RunOptions, Simulation};
+use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
 use crate::tasks::TaskId;
@@ -75,7 +75,7 @@ impl Simulation<'_> {
         listener: Option<&mut dyn FnMut(PhaseRecord)>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
-        let instant = Instant::new(self, Whole::new(self.tasks), flows.tells_arrivals());
+        let instant = Instant::new(self, Whole::new(self.tasks), options.sharing);
         let end = End::of(instant, flows, options, listener)?;
         end.instant.outcome(end.stop, end.now, end.flows, end.phases)
     }
@@ -94,7 +94,7 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options)?;
-        let instant = Instant::new(self, Streamed::new(traffic), flows.tells_arrivals());
+        let instant = Instant::new(self, Streamed::new(traffic), options.sharing);
         let end = End::of(instant, flows, options, None)?;
         end.instant.leave(end.stop, end.now, end.flows, end.phases)
     }
@@ -117,7 +117,9 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
         options: RunOptions<'_>,
         listener: Option<&mut dyn FnMut(PhaseRecord)>,
     ) -> Result<Self, SimError> {
-        let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain, listener));
+        let has_rates = !matches!(options.sharing, Sharing::Packets(_));
+        let mut recorder =
+            (has_rates && (options.phases || options.explain)).then(|| PhaseRecorder::new(options.explain, listener));
         let mut clock = Clock::default();
         let stop = loop {
             if instant.halted() {
@@ -134,6 +136,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
                 break Stop::Until;
             }
             if options.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                clock.now = clock.now.max(flows.reached());
                 break Stop::Cancelled;
             }
             debug_assert!(next >= clock.now, "time never falls");

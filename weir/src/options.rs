@@ -24,8 +24,10 @@ pub struct RunOptions {
     pub until: Option<SimTime>,
     /// Records the phases, intervals of constant rates. Memory grows with their number times the active transfers.
     pub phases: bool,
-    /// Records the phases with the arbiter's steps, for [`crate::Run::explanation`].
+    /// Records the phases with the arbiter's steps, or of packets what ports grant, for [`crate::Run::explanation`].
     pub explanations: bool,
+    /// Records how full input buffers are over time, in a run of packets; it then skips less at once.
+    pub buffers: bool,
     /// Knows the peak load of every link in runs of 20,000 transfers and more, too; slower.
     pub peaks: bool,
     /// Asks the arbiter about every phase of a large run, too, as searches do, instead of its incremental side
@@ -46,6 +48,7 @@ impl RunOptions {
             until: self.until.unwrap_or(SimTime::NEVER),
             phases: self.phases || self.explanations,
             explain: self.explanations,
+            buffers: self.buffers,
             most_hops: self.most_hops,
             cancel: self.cancel.as_deref(),
             ..sim::RunOptions::default()

@@ -171,15 +171,12 @@ impl Run {
         self.report(text::run)
     }
 
-    /// What `weir explain` prints: the plans of operations, and phase by phase the arbiter's steps, where they were recorded
-    /// ([`crate::RunOptions::explanations`]).
+    /// What `weir explain` prints: the plans of operations, and phase by phase the arbiter's steps, or the grants of ports,
+    /// where they were recorded ([`crate::RunOptions::explanations`]).
     ///
     /// # Errors
     /// As [`Self::transfers`].
     pub fn explanation(&self) -> Result<String, Error> {
-        if let Some(error) = self.scenario.without_rates(&self.arbiter) {
-            return Err(error);
-        }
         self.report(text::explain)
     }
 

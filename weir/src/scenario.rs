@@ -177,7 +177,8 @@ impl Scenario {
         Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome, spread: None })
     }
 
-    /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates.
+    /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates, or
+    /// what ports grant.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -192,13 +193,6 @@ impl Scenario {
     #[doc(hidden)]
     pub fn streamed<'a>(&'a self, arbiter: &'a ArbiterSpec) -> Result<StreamedRun<'a>, Error> {
         StreamedRun::new(self.prepared(arbiter))
-    }
-
-    /// Why a run cannot be explained: its transfers go packet by packet. `None` where it can.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn without_rates(&self, arbiter: &ArbiterSpec) -> Option<Error> {
-        arbiter.packets.is_some().then(|| self.prepared(arbiter).no_rates())
     }
 
     pub(crate) fn prepared<'a>(&'a self, arbiter: &'a ArbiterSpec) -> PreparedRun<'a> {

@@ -1,4 +1,4 @@
-//! `weir explain`: per phase the steps of the arbiter.
+//! `weir explain`: per phase the steps of the arbiter, or of packets what ports grant.
 
 use std::path::Path;
 
@@ -38,10 +38,6 @@ fn explain(file: &Path, mut later: bool, args: &ExplainArgs, all: &Arbiters, out
             break;
         }
         warn_of(&scenario, spec)?;
-        if let Some(error) = scenario.without_rates(spec) {
-            exit = exit.max(print(error));
-            continue;
-        }
         let gap = if later { "\n" } else { "" };
         let explained = simulate::report(&scenario, spec, &options, |run| {
             Ok(out.result(|writer| match args.json {

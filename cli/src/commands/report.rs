@@ -226,7 +226,7 @@ impl Record {
 /// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
 fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Error> {
     warn_of(scenario, spec)?;
-    let plain = RunOptions { until: args.until, ..RunOptions::default() };
+    let plain = RunOptions { until: args.until, buffers: spec.packets.is_some(), ..RunOptions::default() };
     let transfers = scenario.contents().tasks.transfers().count();
     let running = Stage::running();
     let run = scenario.run_under(spec, &simulate::watched(&plain))?;

@@ -73,12 +73,14 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
-    let options = options(args, explains(args, &scenario))?;
+    let explanations = explains(args, &scenario);
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
         warn_of(&scenario, spec)?;
+        // What explains packets is no part of results.
+        let options = options(args, explanations && spec.packets.is_none())?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))
@@ -113,6 +115,7 @@ fn options(args: &RunArgs, explanations: bool) -> Result<RunOptions, Error> {
         most_hops: args.max_hops,
         phases: args.phases || args.full || args.wants_phases(),
         explanations,
+        buffers: args.full,
         peaks: args.peaks,
         jitter: args.jitter.wanted()?,
         ..RunOptions::default()

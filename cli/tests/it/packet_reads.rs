@@ -116,3 +116,18 @@ fn hops_are_bounded() {
     assert!(refused.code == 2 && begun.elapsed().as_secs() < 10, "{}", refused.stderr);
     assert!(refused.stderr.contains("more than 10^11 packets times links"), "{}", refused.stderr);
 }
+
+/// Answers with less header than writes have carry more than `bandwidth`, which is what full packets of writes carry.
+#[test]
+fn short_headers_of_answers_are_no_error() {
+    let text = gen3_x8(", completion_header: 4B", "0ns", READ).replace("rate: wire", "rate: goodput");
+    // 256 B with 4 B in place of 24 B.
+    let found = gigabits(20e6, &ends(&result(&text)));
+    assert!((found / (57.88 * 280.0 / 260.0) - 1.0).abs() < 1e-3, "{found}");
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let saved = ended(&text, &["run", "s.yaml", "--full", "--json"]).stdout;
+    std::fs::write(folder.path().join("saved.json"), saved).expect("written");
+    let page = common::weir().args(["report", "saved.json"]).current_dir(folder.path()).output();
+    let page = common::ended(page.expect("the command starts"));
+    assert_eq!(page.code, 0, "{}", page.stderr);
+}

@@ -100,6 +100,10 @@ fn a_run_that_stops_has_sent_whole_packets() {
     // At half of 14.4 GB/s, and what the buffers hold.
     let sent = result["transfers"][0]["sent_bytes"].as_u64().expect("it goes on");
     assert!((710_000..760_000).contains(&sent) && sent.is_multiple_of(256), "{sent}");
+    let links = result["links"].as_array().expect("a list");
+    let shared = links.iter().find(|link| link["to"] == "gpu1").expect("it is used");
+    // From when the first header has come on: one link of 100 ns, and 24 B at 15.753846153 GB/s.
+    assert_eq!(shared["busy_s"], (100_000_000 - 100_000 - 1524) as f64 / 1e12, "{result}");
 }
 
 /// Two copies of a device to two others, of which one is slow: in one queue they wait for each other.
@@ -258,9 +262,27 @@ fn what_packets_do_not_have_is_refused() {
         assert_eq!(ended.code, 2, "{}", ended.stderr);
         assert!(ended.stderr.contains(words), "{}", ended.stderr);
     }
-    let explained = ended(&text, &["explain", "s.yaml"]);
-    assert_eq!(explained.code, 2, "{}", explained.stderr);
-    assert!(explained.stderr.contains("packets have no rates to explain"), "{}", explained.stderr);
+}
+
+/// Two streams into one port take turns, 2 · 280 B at 15.753846153 GB/s; the texts with and without skipping are the same.
+#[test]
+fn explanations_of_packets_show_the_cycle_of_grants() {
+    let text = |keys: &str| t2(keys, &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
+    let explained = ended(&text(""), &["explain", "s.yaml"]);
+    assert_eq!(explained.code, 0, "{}", explained.stderr);
+    assert!(explained.stdout.contains("plx0: b, gpu0: a"), "{}", explained.stdout);
+    let all = ended(&text("skip_ahead: false"), &["explain", "s.yaml"]).stdout;
+    let body = |text: &str| text.split_once("\n\n").expect("a head").1.to_owned();
+    assert_eq!(body(&explained.stdout), body(&all));
+    let json = ended(&text(""), &["explain", "s.yaml", "--json"]);
+    let explanation = json_lines(&json.stdout).remove(0);
+    let port = &explanation["port_phases"][0]["ports"][0];
+    assert_eq!((&port["link"]["to"], &port["no_credit_s"]), (&"gpu1".into(), &0.0.into()), "{explanation}");
+    assert_eq!(port["cycle"]["time_s"], 2.0 * 17_774e-12);
+    let grants = port["cycle"]["grants"].as_array().expect("a list");
+    let names: Vec<_> = grants.iter().map(|grant| (&grant["transfer"], &grant["payload_bytes"])).collect();
+    assert_eq!(names, [(&"b".into(), &256.into()), (&"a".into(), &256.into())], "in the order of links");
+    assert_eq!(port["waits"].as_array().map(Vec::len), Some(2), "{port}");
 }
 
 #[test]
@@ -279,4 +301,39 @@ fn a_buffer_below_the_credit_loop_is_warned_of() {
     assert!(warned.stderr.contains("too small for its latency: it carries at most 24.5 %"), "{}", warned.stderr);
     let end = ends(&result(&text))[0];
     assert!(end.abs_diff(2_855_500_000) < 100_000, "{end}");
+}
+
+/// A stream one way: DLLPs alone are on the opposite links, one for each of 39063 packets, of 8 B at 15.753846153 GB/s.
+#[test]
+fn acknowledgements_take_time_on_the_opposite_link() {
+    let one_way = [("a", "gpu0", "gpu1")];
+    let result_with = result(&t2("dllp: 8B", &one_way));
+    assert_eq!(ends(&result_with), [694_499_161], "nothing is beside it");
+    let links = result_with["links"].as_array().expect("a list");
+    assert_eq!(links.len(), 4);
+    let back = links.iter().find(|link| link["from"] == "gpu1").expect("it carries DLLPs");
+    assert_eq!((&back["bytes"], &back["dllps"]), (&0.into(), &39063.into()), "{back}");
+    // The last one begins as the run ends.
+    assert_eq!(back["busy_s"], (39062 * 508) as f64 / 1e12);
+    let both_ways = [("a", "gpu0", "gpu1"), ("b", "gpu1", "gpu0")];
+    let [free, with] = ["", "dllp: 8B"].map(|keys| ends(&result(&t2(keys, &both_ways)))[0] as f64);
+    assert!((with / free - 288.0 / 280.0).abs() < 1e-4, "{with} over {free}");
+    let refused = ended(&t2("dllp: 5KiB", &one_way), &["run", "s.yaml"]);
+    assert!(refused.code == 2 && refused.stderr.contains("no DLLP has 5KiB"), "{}", refused.stderr);
+}
+
+/// Only full results say how full buffers are over time.
+#[test]
+fn full_results_have_fills_of_buffers() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
+    assert!(result(&text).get("fill_bin_s").is_none());
+    let full = json_lines(&ended(&text, &["run", "s.yaml", "--full", "--json"]).stdout).remove(0);
+    let (bin, makespan) = (full["fill_bin_s"].as_f64().expect("a number"), full["makespan_s"].as_f64().expect("one"));
+    let links = full["links"].as_array().expect("a list");
+    let fills = |from: &str| links.iter().find(|link| link["from"] == from).expect("a link")["fill_bytes"].clone();
+    let means: Vec<f64> = serde_json::from_value(fills("gpu0")).expect("a list of numbers");
+    assert_eq!(means.len(), (makespan / bin).ceil() as usize);
+    // Two into one: the buffer of 16 KiB is full but for what is under way back to the source.
+    assert!((12_000.0..=16_384.0).contains(&means[means.len() / 2]), "{means:?}");
+    assert!(fills("gpu1").is_null() && links.iter().all(|link| link["buffer_bytes"] == 16384));
 }

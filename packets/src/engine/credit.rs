@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Room for packets, or for pieces of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Room {
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Headers that are counted apart from bytes.
     headers: u32,
 }

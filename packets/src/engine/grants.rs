@@ -10,12 +10,12 @@ use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS, Requester};
 /// An output that would serve a requester.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    out: u32,
-    slot: u32,
-    requester: Requester,
-    asked: Asked,
+    pub(super) out: u32,
+    pub(super) slot: u32,
+    pub(super) requester: Requester,
+    pub(super) asked: Asked,
     /// Where among `heads` those are that the arbiter chose among.
-    heads: (u32, u32),
+    pub(super) heads: (u32, u32),
 }
 
 /// The packet of a requester, as far as a grant needs it.
@@ -23,9 +23,9 @@ pub(super) struct Offer {
 pub(super) struct Asked {
     pub(super) transfer: u32,
     /// Bytes of payload to send.
-    piece: u32,
+    pub(super) piece: u32,
     /// How many units of its transfer that is: bytes, or one request.
-    units: u32,
+    pub(super) units: u32,
     channel: u16,
     header: u16,
     /// Where in the list of routes its link is.
@@ -87,6 +87,7 @@ impl Engine {
         if self.asking[mask.clone()].iter().all(|&word| word == 0) {
             return Ok(());
         }
+        self.pass_dllps(now, out);
         if self.ports[out as usize].free_at > now {
             self.wake(out, self.ports[out as usize].free_at);
             return Ok(());
@@ -226,6 +227,9 @@ impl Engine {
 
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
     fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
+        if self.cycles.is_some() {
+            self.record_grant(now, offer);
+        }
         let Offer { out, slot, requester, asked, .. } = *offer;
         let wire = &mut self.wires[out as usize];
         let bytes = asked.piece + wire.header_of(asked.header);
@@ -270,7 +274,11 @@ impl Engine {
     fn note(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, bytes: u32) {
         self.hops += 1;
         let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
-        credit.take(credit.room(asked.piece, Some(bytes - asked.piece)));
+        let room = credit.room(asked.piece, Some(bytes - asked.piece));
+        credit.take(room);
+        if let Some(fills) = &mut self.fills {
+            fills.add(now, out, room.bytes);
+        }
         let LinkSums { counts, digest, .. } = &mut self.sums[out as usize];
         digest.add(now, out, asked.transfer);
         counts.packets += 1;
@@ -295,6 +303,7 @@ impl Engine {
         self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
             self.sums[out as usize].granted.add(now);
+            self.send_dllp(sent, input);
             self.queues[queue as usize].first = next;
             self.free_packets.push(at);
             if next == NONE {
@@ -307,7 +316,11 @@ impl Engine {
     /// Room at the far end of a link is free; the near end knows at `time`.
     fn give(&mut self, time: u64, link: u32, channel: u16, payload: u32, header: Option<u32>) {
         let credit = &mut self.credits[(link * self.network.channels + u32::from(channel)) as usize];
-        credit.give(time, credit.room(payload, header));
+        let room = credit.room(payload, header);
+        credit.give(time, room);
+        if let Some(fills) = &mut self.fills {
+            fills.remove(self.now, link, room.bytes);
+        }
         if std::mem::take(&mut self.ports[link as usize].is_starved) {
             self.wake(link, time);
         }
@@ -391,6 +404,7 @@ impl Engine {
         } else if counts {
             self.events.push(time, Event::Come(asked.transfer));
         }
+        self.send_dllp(time, out);
         let wire = &self.wires[out as usize];
         self.give(
             time.saturating_add(wire.credit_return),

@@ -6,8 +6,11 @@
 
 mod choices;
 mod credit;
+mod cycles;
 mod deadlock;
+mod dllps;
 mod events;
+mod fills;
 mod grants;
 mod reads;
 mod requesters;
@@ -19,11 +22,15 @@ mod sums;
 mod types;
 mod wires;
 
+use std::collections::VecDeque;
+
 use weir_plugin_api::{Head, PortArbiter};
 
 use crate::network::Network;
 use credit::Credit;
+pub use cycles::{GrantCycle, PortGrant, PortPhase, PortRecord};
 use events::{Event, Events};
+pub use fills::BufferFills;
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
@@ -173,6 +180,11 @@ pub struct Engine {
     hops: u64,
     most_hops: u64,
     periods: skip::Periods,
+    /// Per link: when DLLPs are due that have not begun, ascending.
+    dllps: Vec<VecDeque<u64>>,
+    /// What ports do, and how full buffers are, where that is recorded.
+    cycles: Option<Box<cycles::Cycles>>,
+    fills: Option<Box<fills::Fills>>,
 }
 
 impl Engine {
@@ -234,6 +246,9 @@ impl Engine {
             hops: 0,
             most_hops: u64::MAX,
             periods: skip::Periods::default(),
+            dllps: vec![VecDeque::new(); links],
+            cycles: None,
+            fills: None,
             network,
         }
     }
@@ -270,6 +285,7 @@ impl Engine {
     /// # Errors
     /// [`PacketError::Engines`] where all engines of its source are busy.
     pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
+        self.end_port_phase(now);
         let transfer = self.begin(now, id, spec)?;
         let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
         if id as usize >= self.transfers.len() {

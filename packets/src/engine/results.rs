@@ -1,7 +1,6 @@
 //! What a run has done so far.
 
-use super::sums::LinkSums;
-use super::{Engine, Held, LinkCounts, NONE, Port};
+use super::{Engine, Held, LinkCounts, NONE};
 
 impl Engine {
     /// How the source of a transfer was held up until now, from the longest on.
@@ -16,9 +15,15 @@ impl Engine {
         self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
     }
 
-    /// What crossed each link until now.
+    /// The last instant that packets have come to, ps: sets of transfers that were moved on are ahead of [`Self::now`].
     #[must_use]
-    pub fn counts(&self) -> Vec<LinkCounts> {
+    pub fn reached(&self) -> u64 {
+        self.now.max(self.periods.reached)
+    }
+
+    /// What crossed each link until `at`, no earlier than [`Self::reached`]. Packets count as a whole, times until then.
+    #[must_use]
+    pub fn counts(&self, at: u64) -> Vec<LinkCounts> {
         let mut waiting = vec![0_u64; self.sums.len()];
         for queue in &self.queues {
             let mut at = queue.first;
@@ -36,12 +41,29 @@ impl Engine {
                 waiting[out] = waiting[out].wrapping_add(transfer.ready);
             }
         }
-        let waited = |((sums, port), waiting): ((&LinkSums, &Port), u64)| LinkCounts {
-            waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
-            starved: sums.counts.starved + self.now.saturating_sub(port.starved_since),
-            ..sums.counts
+        let waited = |(link, waiting): (u32, u64)| {
+            let sums = &self.sums[link as usize];
+            let (busy, starved) = self.times_until(at, link);
+            LinkCounts {
+                waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
+                dllps: sums.counts.dllps + self.busy_until(at, link).1,
+                busy,
+                starved,
+                ..sums.counts
+            }
         };
-        self.sums.iter().zip(&self.ports).zip(waiting).map(waited).collect()
+        (0..).zip(waiting).map(waited).collect()
+    }
+
+    /// Picoseconds until `at`, no earlier than its last grant, in which a link has sent, and in which it was free and nobody who
+    /// asked for it had credit.
+    pub(super) fn times_until(&self, at: u64, link: u32) -> (u64, u64) {
+        let counts = &self.sums[link as usize].counts;
+        let (free_at, dllps) = self.busy_until(at, link);
+        let of_dllps = dllps * self.wires[link as usize].dllp_time;
+        let busy = (counts.busy + of_dllps).saturating_sub(free_at.saturating_sub(at));
+        let since = self.ports[link as usize].starved_since.saturating_add(of_dllps);
+        (busy, counts.starved + at.saturating_sub(since))
     }
 
     /// Packets times links until now, those that were skipped included.

@@ -42,6 +42,8 @@ struct Saved {
     hash: u64,
     state: Vec<u64>,
     links: Vec<LinkSums>,
+    /// Per link, where it is recorded how full buffers are: the area until then.
+    areas: Vec<u128>,
     transfers: Vec<(Counted, Log)>,
 }
 
@@ -64,6 +66,8 @@ pub(super) struct Periods {
     /// Per transfer that is the chosen one of a set: which.
     chosen: Vec<(u32, u32)>,
     pub(super) skipped: u64,
+    /// To when a set was moved on at most.
+    pub(super) reached: u64,
 }
 
 impl Periods {
@@ -126,7 +130,8 @@ impl Engine {
             sets.push(vec![id]);
             // A read and its requests depend on each other, whatever links they share.
             let answers = if id < REQUESTS { &[][..] } else { self.route(id & !REQUESTS) };
-            for &link in self.route(id).iter().chain(answers) {
+            let links = self.route(id).iter().chain(answers).flat_map(|&link| self.with_opposite(link));
+            for link in links {
                 let other = std::mem::replace(&mut set_of[link as usize], set);
                 if other != NONE && other != set {
                     let joined = std::mem::take(&mut sets[other as usize]);
@@ -137,7 +142,8 @@ impl Engine {
         }
         for mut transfers in sets.into_iter().filter(|set| !set.is_empty()) {
             transfers.sort_unstable();
-            let mut links: Vec<u32> = transfers.iter().flat_map(|&id| self.route(id).to_vec()).collect();
+            let mut links: Vec<u32> =
+                transfers.iter().flat_map(|&id| self.route(id)).flat_map(|&link| self.with_opposite(link)).collect();
             links.sort_unstable();
             links.dedup();
             self.periods.chosen.push((transfers[0], self.periods.components.len() as u32));
@@ -155,6 +161,7 @@ impl Engine {
 
     /// Compares a set with its saved state, and moves it on, or saves it anew.
     fn compare(&mut self, now: u64, until: u64, component: &mut Component) -> Result<(), PacketError> {
+        component.links.iter().for_each(|&link| self.pass_dllps(now, link));
         let hash = self.hash(now, component);
         if let Some(saved) = &component.saved
             && saved.hash == hash
@@ -185,14 +192,27 @@ impl Engine {
         Ok(())
     }
 
-    fn saved(&self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {
+    fn saved(&mut self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {
         let counted = |&id: &u32| {
             let t = self.transfer(id);
             (Counted { left: t.left, missing: t.missing, granted: t.granted, come: t.come }, t.held.clone())
         };
         let transfers = component.transfers.iter().map(counted).collect();
         let links = component.links.iter().map(|&link| self.sums[link as usize]).collect();
-        Saved { time, hash, state, links, transfers }
+        let areas = self.areas(time, component);
+        Saved { time, hash, state, links, areas, transfers }
+    }
+
+    /// A link, and the one that carries DLLPs for its packets.
+    fn with_opposite(&self, link: u32) -> impl Iterator<Item = u32> + use<> {
+        let over = self.wires[link as usize].dllps_over;
+        std::iter::once(link).chain((over != NONE).then_some(over))
+    }
+
+    /// How much buffers have held until now, where that is recorded.
+    fn areas(&mut self, now: u64, component: &Component) -> Vec<u128> {
+        let fills = self.fills.as_mut();
+        fills.map_or_else(Vec::new, |fills| component.links.iter().map(|&link| fills.count(now, link)).collect())
     }
 
     /// A few words of the state, fast.
@@ -222,10 +242,11 @@ impl Engine {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
             state.extend([port.free_at.saturating_sub(now), wake_at]);
-            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now - port.starved_since });
+            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now.wrapping_sub(port.starved_since) });
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
             state.extend(&self.asking[self.mask(link)]);
+            self.state_of_dllps(now, link, &mut state);
             for channel in 0..channels {
                 self.credits[(link * channels + channel) as usize].state(now, &mut state);
             }
@@ -304,6 +325,9 @@ impl Engine {
     /// Nothing from outside happens before this: `until`, or the first end that another set could have.
     fn bound(&self, now: u64, until: u64, component: &Component) -> u64 {
         let mut bound = until.min(self.notices.next_time());
+        if let Some(fills) = &self.fills {
+            bound = bound.min(fills.end_of_bin(now));
+        }
         for (id, transfer) in (0..).zip(&self.transfers) {
             let Some(transfer) = transfer.as_ref().filter(|t| t.missing > 0) else { continue };
             if component.transfers.binary_search(&id).is_ok() {
@@ -335,6 +359,18 @@ impl Engine {
         if n == 0 {
             return false;
         }
+        if let Some(cycles) = &mut self.cycles {
+            for (&link, before) in component.links.iter().zip(&saved.links) {
+                let grants = self.sums[link as usize].counts.packets - before.counts.packets;
+                cycles.repeat(link, grants, n, period);
+            }
+        }
+        let areas = self.areas(now, component);
+        if let Some(fills) = &mut self.fills {
+            for (&link, &before) in component.links.iter().zip(&saved.areas).filter(|_| !areas.is_empty()) {
+                fills.repeat(now, link, before, n, period);
+            }
+        }
         self.add_periods(n, component, saved);
         for (&link, before) in component.links.iter().zip(&saved.links) {
             let sums = &mut self.sums[link as usize];
@@ -343,6 +379,7 @@ impl Engine {
             sums.granted.repeat(before.granted, n, period);
         }
         self.shift(now, n * period, component);
+        self.periods.reached = self.periods.reached.max(now + n * period);
         true
     }
 
@@ -355,6 +392,7 @@ impl Engine {
             self.periods.skipped += packets;
             counts.payload += n * (counts.payload - before.payload);
             counts.wire += n * (counts.wire - before.wire);
+            counts.dllps += n * (counts.dllps - before.dllps);
             counts.busy += n * (counts.busy - before.busy);
             counts.starved += n * (counts.starved - before.starved);
         }
@@ -384,6 +422,7 @@ impl Engine {
                 port.starved_since += span;
             }
             later(&mut self.input_busy[link as usize]);
+            self.dllps[link as usize].iter_mut().for_each(|due| *due += span);
             (0..channels).for_each(|c| self.credits[(link * channels + c) as usize].shift(span));
             let (first, end) = self.queues_of(link);
             for queue in first..end {

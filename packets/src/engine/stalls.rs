@@ -82,6 +82,17 @@ impl Log {
         }
     }
 
+    /// All waits until `at`, the one that goes on included.
+    pub(super) fn until(&self, at: u64) -> Vec<Held> {
+        let mut all = self.clone();
+        if let Some(Wait { since, reason: Some(reason) }) = self.open
+            && at > since
+        {
+            all.add(reason, at - since);
+        }
+        all.sums
+    }
+
     pub(super) fn sorted(&self) -> Vec<Held> {
         let mut sums = self.sums.clone();
         sums.sort_by_key(|held| (std::cmp::Reverse(held.time), held.cause, held.link, held.by));
@@ -133,8 +144,8 @@ impl Engine {
 
     /// From when on a packet of a transfer is held up: when the one before it has left.
     pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
-        let port = &self.ports[self.transfer(id).first as usize];
-        if port.sending == id { port.free_at.max(now) } else { now }
+        let out = self.transfer(id).first;
+        if self.ports[out as usize].sending == id { self.busy_until(now, out).0.max(now) } else { now }
     }
 
     /// Time that a transfer's next packet is not ready, by its window or limit.
@@ -148,15 +159,15 @@ impl Engine {
     /// From a source that cannot send to what sends instead.
     pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
         let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
-        let port = &self.ports[out as usize];
-        if port.free_at > now {
-            return (HeldCause::Arbitration, out, port.sending);
+        if self.busy_until(now, out).0 > now {
+            // Behind its own packet it is a DLLP that is on the wire.
+            let sending = self.ports[out as usize].sending;
+            return (HeldCause::Arbitration, out, if sending == id { NONE } else { sending });
         }
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
             out = next;
-            let port = &self.ports[next as usize];
-            if port.free_at <= now {
+            if self.busy_until(now, next).0 <= now {
                 continue;
             }
             if transfer != id {

@@ -119,7 +119,9 @@ pub struct LinkCounts {
     pub payload: u64,
     /// Bytes with headers.
     pub wire: u64,
-    /// Picoseconds in which it sent.
+    /// DLLPs: packets that acknowledge those of the opposite link. Neither `packets` nor `wire` counts them.
+    pub dllps: u64,
+    /// Picoseconds in which it sent, DLLPs included.
     pub busy: u64,
     /// Picoseconds in which it was free, and nobody who asked for it had credit.
     pub starved: u64,

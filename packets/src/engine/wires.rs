@@ -1,7 +1,7 @@
 //! What every grant reads of a link, beside one another in memory; settings that a run reads rarely stay in the network.
 
-use super::OF_LINK;
 use super::requesters::queues_per_channel;
+use super::{NONE, OF_LINK};
 use crate::network::{Inputs, Network, Switching};
 use crate::wire::WireRate;
 
@@ -16,6 +16,10 @@ pub(super) struct Wire {
     recent: [(u32, u64); 2],
     rate: WireRate,
     pub(super) header: u32,
+    /// How long one of its DLLPs takes.
+    pub(super) dllp_time: u64,
+    /// The link that carries DLLPs for its packets; [`NONE`] for none.
+    pub(super) dllps_over: u32,
     pub(super) payload: u32,
     /// Largest payload of packets from other ports, where it leads down from a node that splits.
     split: u32,
@@ -62,6 +66,8 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
             recent: [(0, 0); 2],
             rate: link.rate,
             header: link.header,
+            dllp_time: link.rate.time(u64::from(link.dllp)),
+            dllps_over: network.opposite[id].filter(|&over| network.links[over as usize].dllp > 0).unwrap_or(NONE),
             payload: link.payload,
             split: network.nodes[node].split.filter(|_| link.downwards).unwrap_or(u32::MAX),
             from: link.from,

@@ -1,6 +1,9 @@
 //! Tests of the packet engine.
 
 mod arbiters;
+mod cycles;
+mod dllps;
+mod fills;
 mod golden;
 mod net;
 mod physics;

@@ -27,6 +27,7 @@ pub fn link(rate: WireRate) -> LinkSettings {
         headers: None,
         payload: 256,
         header: 24,
+        dllp: 0,
         switching: Switching::CutThrough,
         queues: Queues::Fifo,
         inputs: Inputs::Serial,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
-use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, WireRate};
+use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate};
 use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, at_once, link, node, spec};
@@ -40,11 +40,12 @@ proptest! {
         parents in prop::collection::vec(any::<u32>(), 2..14),
         pairs in prop::collection::vec((any::<u32>(), any::<u32>(), 1..6000_u64), 1..12),
         split in prop::option::of(1..300_u32), voq: bool, parallel: bool, buffer in 280..3000_u64, stored: bool,
+        dllp in 0..9_u32,
     ) {
         let parents: Vec<_> = (0..=parents.len() as u32).map(|n| (n > 0).then(|| parents[n as usize - 1] % n)).collect();
         let count = parents.len() as u32;
         let mut tree = Tree::new(parents, link(WireRate::goodput(1e10, 256, 24).unwrap()));
-        tree.link.buffer = Some(buffer);
+        (tree.link.buffer, tree.link.dllp) = (Some(buffer), dllp);
         tree.link.switching = if stored { Switching::StoreAndForward } else { Switching::CutThrough };
         tree.link.queues = if voq { Queues::Voq } else { Queues::Fifo };
         tree.link.inputs = if parallel { Inputs::Parallel } else { Inputs::Serial };
@@ -56,7 +57,7 @@ proptest! {
         let run = || {
             let mut engine = tree.round_robin();
             let times = at_once(&tree, &mut engine, &transfers);
-            (times, engine.fingerprint(), engine.counts().to_vec())
+            (times, engine.fingerprint(), engine.counts(u64::MAX))
         };
         let (times, fingerprint, counts) = run();
         prop_assert_eq!(run(), (times.clone(), fingerprint, counts.clone()));
@@ -167,9 +168,9 @@ fn saturated(n: u32, queues: Queues, arbiter: Box<dyn PortArbiter>) -> f64 {
     let slot = 10_000;
     let (warm, until) = (2_000 * slot, 60_000 * slot);
     engine.advance(warm, &|| false).unwrap();
-    let before: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    let before: u64 = (0..n).map(|to| engine.counts(engine.now())[2 * to as usize + 1].packets).sum();
     engine.advance(until, &|| false).unwrap();
-    let after: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    let after: u64 = (0..n).map(|to| engine.counts(engine.now())[2 * to as usize + 1].packets).sum();
     (after - before) as f64 / (58_000.0 * f64::from(n))
 }
 
@@ -211,7 +212,7 @@ fn random_arrivals_wait_as_long_as_md1_says() {
             engine.admit(at, id, &spec(100, &route)).unwrap();
             engine.step(at).unwrap();
         }
-        let waited = engine.counts()[out].waited as f64 / f64::from(packets) / slot as f64;
+        let waited = engine.counts(engine.now())[out].waited as f64 / f64::from(packets) / slot as f64;
         let expected = load / (2.0 * (1.0 - load));
         assert!((waited / expected - 1.0).abs() < 0.02, "{load}: {waited} of {expected}");
     }
@@ -261,6 +262,7 @@ fn skipping_ahead_changes_nothing() {
         tree.link.queues = if below(3) == 0 { Queues::Voq } else { Queues::Fifo };
         let split = (below(2) == 0).then(|| 64 + below(100) as u32);
         tree.nodes.fill(NodeSettings { split, ..node() });
+        tree.link.dllp = if below(2) == 0 { 0 } else { 8 };
         let transfers: Vec<_> = (0..1 + below(6))
             .map(|_| {
                 let from = below(u64::from(count)) as u32;
@@ -275,7 +277,8 @@ fn skipping_ahead_changes_nothing() {
             })
             .collect();
         let mut run = |skips: bool| {
-            let engine = tree.round_robin();
+            let engine = tree.round_robin().with_cycles();
+            let engine = if seed % 2 == 0 { engine.with_fills() } else { engine };
             let mut engine = if skips { engine } else { engine.without_skipping() };
             let mut starts: Vec<_> = (0..).zip(&transfers).map(|(id, t)| (t.4, id)).collect();
             starts.sort_unstable();
@@ -300,7 +303,9 @@ fn skipping_ahead_changes_nothing() {
             assert!(engine.is_drained(u64::MAX));
             skipped += engine.skipped_hops();
             let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
-            (times, engine.hops(), engine.counts().to_vec(), held, engine.fingerprint())
+            let end = times.last().expect("one has ended").0;
+            let recorded = (engine.port_phases(end), engine.buffer_fills(end));
+            (times, engine.hops(), engine.counts(end), held, engine.fingerprint(), recorded)
         };
         let (with, without) = (run(true), run(false));
         assert_eq!(with.0, without.0, "seed {seed}");
@@ -336,7 +341,7 @@ fn channels_have_buffers_of_their_own() {
         }
         engine.step(0).unwrap();
         let ends: Vec<f64> = crate::net::finish(&mut engine).iter().map(|times| times.1 as f64).collect();
-        for counts in engine.counts() {
+        for counts in engine.counts(engine.reached()) {
             assert!(counts.deepest <= 2800, "no buffer is overfull: {counts:?}");
         }
         ends
@@ -351,4 +356,39 @@ fn channels_have_buffers_of_their_own() {
         (together[0] / slow - 1.0).abs() < 0.01 && (together[1] / slow - 1.0).abs() < 0.01,
         "{together:?} of {slow}"
     );
+}
+
+/// A link that always sends is busy until the stop, whatever is on the wire then, and however far a set was moved on.
+#[test]
+fn times_count_until_the_stop() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(WireRate::wire(10e9).unwrap()));
+    for skips in [true, false] {
+        let mut engine = if skips { tree.round_robin() } else { tree.round_robin().without_skipping() };
+        for (id, from) in [(0, 1), (1, 2)] {
+            engine.admit(0, id, &spec(100_000_000, &tree.route(from, 3))).unwrap();
+        }
+        engine.step(0).unwrap();
+        let stop = 5_000_000_001;
+        engine.advance(stop + 1, &|| false).unwrap();
+        assert!(engine.reached() <= stop && (engine.skipped_hops() > 0) == skips);
+        // The first header is at the switch after 100 ns and 24 B at 10 GB/s.
+        assert_eq!(engine.counts(stop)[5].busy, stop - 102_400);
+    }
+}
+
+/// Who halts a run learns how far the packets are: no link has been busy for longer.
+#[test]
+fn a_halted_run_says_how_far_it_has_come() {
+    let tree = Tree::new(vec![None; 1].into_iter().chain([Some(0); 5]).collect(), link(WireRate::wire(10e9).unwrap()));
+    // Two sets: the first is moved on while the second, whose paces do not fit each other, is simulated.
+    let mut engine = tree.round_robin();
+    engine.admit(0, 0, &spec(1 << 40, &tree.route(1, 2))).unwrap();
+    for (id, from, interval) in [(1, 3, 1_000_003), (2, 5, 1_000_033)] {
+        engine.admit(0, id, &TransferSpec { interval, ..spec(1 << 40, &tree.route(from, 4)) }).unwrap();
+    }
+    engine.step(0).unwrap();
+    engine.advance(u64::MAX, &|| true).unwrap();
+    let reached = engine.reached();
+    assert!(engine.skipped_hops() > 0 && reached > engine.now());
+    assert!(engine.counts(reached).iter().all(|link| link.busy <= reached && link.starved <= reached));
 }

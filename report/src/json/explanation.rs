@@ -1,4 +1,4 @@
-//! Explanations: the plans of operations engine by engine, and the arbiter's steps phase by phase.
+//! Explanations: the plans of operations engine by engine, and phase by phase the arbiter's steps or what ports grant.
 
 use std::io::Write;
 
@@ -8,6 +8,7 @@ use super::arbiter::ArbiterJson;
 use super::list::List;
 use super::lists::Explain;
 use super::plans::Plans;
+use super::ports::PortPhases;
 use super::write::write_line;
 use crate::{ResultKind, Run};
 
@@ -25,6 +26,9 @@ struct ExplainJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     operations: Option<List<Plans<'a>>>,
     phases: List<Explain<'a>>,
+    /// Runs of packets, which have no rates to explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port_phases: Option<List<PortPhases<'a>>>,
 }
 
 /// Writes the explanation of a run as one JSON line.
@@ -44,6 +48,7 @@ pub fn write_explanation(run: &Run<'_>, out: impl Write) -> std::io::Result<()> 
         complete: run.complete(),
         operations: Plans::of(run),
         phases: List::Made(Explain { run, phases }),
+        port_phases: run.outcome.packets.is_some().then_some(List::Made(PortPhases { run })),
     };
     write_line(&json, out)
 }

@@ -58,7 +58,7 @@ impl<'a> Transfers<'a> {
 }
 
 /// What a source's packets waited for, as results name it.
-fn held_word(cause: HeldCause) -> &'static str {
+pub(super) fn held_word(cause: HeldCause) -> &'static str {
     match cause {
         HeldCause::Arbitration => "arbitration",
         HeldCause::HeadOfLine => "head-of-line",
@@ -113,19 +113,25 @@ impl<'a> RowMaker for Links<'a> {
 
     fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let totals = &self.run.outcome.links;
-        let wanted = (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0);
+        let packets = self.run.outcome.packets.as_ref();
+        let has_dllps = move |i: usize| packets.is_some_and(|packets| packets.links[i].dllps > 0);
+        let wanted = (0..totals.len()).filter(move |&i| self.full || totals[i].bytes > 0 || has_dllps(i));
+        let fills = packets.and_then(|packets| packets.fills.as_ref()).filter(|_| self.full);
         let regions = self.run.arbiter.regions.filter(|_| self.full);
         wanted.map(move |i| {
             let row = link_row(self.run.scenario, regions, LinkId::from_index(i), totals[i], self.full);
-            let Some(counts) = self.run.outcome.packets.as_ref().and_then(|packets| packets.links.get(i)) else {
-                return row;
-            };
+            let Some(counts) = packets.and_then(|packets| packets.links.get(i)) else { return row };
             LinkRow {
                 packets: Some(counts.packets),
                 wire_bytes: Some(counts.wire),
                 deepest_bytes: Some(counts.deepest),
                 no_credit_s: Some(SimDuration(counts.starved).seconds()),
                 mean_wait_s: Some(SimDuration(counts.waited / counts.packets.max(1)).seconds()),
+                dllps: (counts.dllps > 0).then_some(counts.dllps),
+                buffer_bytes: fills.and_then(|fills| fills.capacity[i]),
+                fill_bytes: fills
+                    .map(|fills| fills.means[i].clone())
+                    .filter(|means| means.iter().any(|&mean| mean > 0)),
                 ..row
             }
         })
@@ -171,6 +177,9 @@ fn link_row<'a>(
         deepest_bytes: None,
         no_credit_s: None,
         mean_wait_s: None,
+        dllps: None,
+        buffer_bytes: None,
+        fill_bytes: None,
         peak_bps: total.peak,
         bandwidth_bps: full.then_some(link.bandwidth),
         latency_s: full.then(|| link.latency.seconds()),

@@ -6,6 +6,7 @@ mod list;
 mod lists;
 mod operations;
 mod plans;
+mod ports;
 mod rows;
 mod search;
 mod search_schema;
@@ -17,6 +18,7 @@ use std::io::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use weir_plugin_api::SimDuration;
 
 use arbiter::ArbiterJson;
 pub use explanation::write_explanation;
@@ -137,6 +139,10 @@ pub(crate) struct RunJson<'a> {
     /// The random generator behind the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Cow<'a, str>>,
+    /// Full results of packets: width of the bins of `fill_bytes` of links, seconds. The first begins at 0, the last one ends
+    /// with the run.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) fill_bin_s: Option<f64>,
     /// Only where transfers were streamed: `transfers` is empty then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) streamed: Option<StreamedJson>,
@@ -208,6 +214,7 @@ impl<'a> RunJson<'a> {
         let stopped = (!run.complete()).then_some(outcome.now);
         let phases = outcome.phases.as_deref();
         let packets = outcome.packets.as_ref();
+        let fills = packets.and_then(|packets| packets.fills.as_ref()).filter(|_| detail.full);
         Self {
             weir: 1,
             kind: ResultKind::Run,
@@ -230,6 +237,7 @@ impl<'a> RunJson<'a> {
             skipped_hops: packets.map(|packets| packets.skipped_hops),
             peak_packets: packets.map(|packets| packets.most_packets),
             generator: run.scenario.generator.as_deref().map(Into::into),
+            fill_bin_s: fills.map(|fills| SimDuration(fills.bin).seconds()),
             streamed: None,
             transfers: List::Made(Transfers { run, full: detail.full }),
             links: List::Made(Links { run, full: detail.full }),

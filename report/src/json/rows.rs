@@ -153,6 +153,16 @@ pub(crate) struct LinkRow<'a> {
     /// Runs of packets: mean time that a packet waited for it, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub(crate) mean_wait_s: Option<f64>,
+    /// Runs of packets: DLLPs that crossed it, which `packets` and `wire_bytes` do not count; absent if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dllps: Option<u64>,
+    /// Full results of packets: bytes of the buffer at its far end, all channels together; absent for one that is never full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) buffer_bytes: Option<u64>,
+    /// Full results of packets: in each bin of `fill_bin_s` the mean of the bytes in that buffer, those on their way to it
+    /// included; absent where it was always empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fill_bytes: Option<Vec<u64>>,
     /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
     pub(crate) peak_bps: Option<f64>,

@@ -8,7 +8,7 @@ use super::error::PageError;
 use super::pack::Packed;
 use super::phases::{PhaseSource, Saved};
 use crate::Widening;
-use crate::json::{List, Plans, RunJson, TransferRow, bytes};
+use crate::json::{LinkRow, List, Plans, RunJson, TransferRow, bytes};
 
 /// From more transfers than this on, a run is aggregated: a browser draws so many rows at once (*assumed*).
 pub const MOST_ROWS: usize = 2000;
@@ -19,6 +19,9 @@ const MOST_PHASES: usize = 200_000;
 const MOST_BYTES: usize = 970_000 - super::embed::OWN;
 /// Most bytes of the plans of operations, and of the list of operations, where these are not all of the page.
 const MOST_PLANS: usize = 200_000;
+
+/// Links of which a page shows how full buffers are (*assumed*: as of loads in an aggregated run).
+const MOST_FILLS: usize = 200;
 
 /// What the page's writer adds to a run.
 #[derive(Default, Serialize, JsonSchema)]
@@ -73,6 +76,7 @@ pub(super) fn fit<'a>(
         (run.phases, run.explain) = (None, None);
     }
     let mut notes = Vec::new();
+    notes.extend(cut_fills(&mut run));
     match form {
         Form::Whole => {}
         Form::Packed(packed) => additions.packed = Some(packed),
@@ -92,6 +96,22 @@ pub(super) fn fit<'a>(
         }
     }
     Ok(PageRun { result: run, additions, notes })
+}
+
+/// Keeps how full buffers are of the links with the fullest ones; says so where that is not all.
+fn cut_fills(run: &mut RunJson<'_>) -> Option<String> {
+    let List::AtHand(links) = &mut run.links else { return None };
+    let sum = |row: &LinkRow<'_>| row.fill_bytes.as_ref().map(|means| means.iter().sum::<u64>());
+    let mut filled: Vec<(u64, usize)> =
+        links.iter().enumerate().filter_map(|(place, row)| Some((sum(row)?, place))).collect();
+    if filled.len() <= MOST_FILLS {
+        return None;
+    }
+    filled.sort_unstable_by_key(|&(sum, place)| (std::cmp::Reverse(sum), place));
+    for &(_, place) in &filled[MOST_FILLS..] {
+        (links[place].fill_bytes, links[place].buffer_bytes) = (None, None);
+    }
+    Some(format!("how full buffers are is shown of the {MOST_FILLS} fullest of {}", filled.len()))
 }
 
 fn form<'a>(

@@ -88,10 +88,12 @@ fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
 fn of_link(row: &LinkRow<'_>, span: f64, events: u64) -> Option<String> {
     let LinkRow { from, to, bytes, busy_s, peak_bps, bandwidth_bps, .. } = row;
     let named = |what: String| Some(format!("`{from}` → `{to}` {what}"));
-    // Runs of packets count a packet that is being sent as a whole, which matters where they are stopped.
-    let under_way = row.packets.map_or(0.0, |packets| 2.0 * busy_s / packets.max(1) as f64);
-    if above(*busy_s, span + under_way) {
+    if above(*busy_s, span) {
         return named(format!("is busy for {busy_s} s of {span} s"));
+    }
+    // Of packets the wire carries headers too: what it can is not in the result.
+    if let Some(wire) = row.wire_bytes {
+        return if wire < *bytes { named(format!("has wire_bytes {wire}, below bytes {bytes}")) } else { None };
     }
     if let Some((peak, bandwidth)) = peak_bps.zip(*bandwidth_bps).filter(|&(peak, most)| above(peak, most)) {
         return named(format!("has peak_Bps {peak} over bandwidth_Bps {bandwidth}"));

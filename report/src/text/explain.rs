@@ -16,6 +16,9 @@ use crate::{Run, instant, rate};
 #[must_use]
 pub fn explain(run: &Run<'_>) -> String {
     let mut out = title(run) + &timeline::plans(run);
+    if run.outcome.packets.is_some() {
+        return out + &super::ports::ports(run);
+    }
     let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
     for (i, phase) in phases.iter().take(ROWS).enumerate() {
         let (start, end) = (instant(phase.start), instant(phase.end));

@@ -3,6 +3,7 @@
 mod compare;
 mod explain;
 mod operations;
+mod ports;
 mod run;
 mod search;
 mod spread;

@@ -44,6 +44,8 @@ export interface RunResult {
   peak_packets?: number | null;
   /** The random generator behind the workload. */
   generator?: string | null;
+  /** Full results of packets: width of the bins of `fill_bytes` of links, seconds. The first begins at 0, the last one ends with the run. */
+  fill_bin_s?: number | null;
   /** Only where transfers were streamed: `transfers` is empty then. */
   streamed?: Streamed | null;
   /** All transfers in expansion order. */
@@ -450,6 +452,12 @@ export interface Link {
   no_credit_s?: number | null;
   /** Runs of packets: mean time that a packet waited for it, seconds. */
   mean_wait_s?: number | null;
+  /** Runs of packets: DLLPs that crossed it, which `packets` and `wire_bytes` do not count; absent if none. */
+  dllps?: number | null;
+  /** Full results of packets: bytes of the buffer at its far end, all channels together; absent for one that is never full. */
+  buffer_bytes?: number | null;
+  /** Full results of packets: in each bin of `fill_bin_s` the mean of the bytes in that buffer, those on their way to it included; absent where it was always empty. */
+  fill_bytes?: number[] | null;
   /** Largest sum of rates; null where it is not known (very large runs). */
   peak_Bps: number | null;
   /** Full results: bandwidth, bytes per second. */

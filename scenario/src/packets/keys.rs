@@ -26,6 +26,8 @@ pub(crate) enum Rate {
 pub(crate) struct PacketKeys {
     pub(crate) payload: Option<u32>,
     pub(crate) header: Option<u32>,
+    /// Bytes of packets that acknowledge; 0 for none.
+    pub(crate) dllp: Option<u32>,
     /// Bytes; the inner `None` for one that is never full.
     pub(crate) buffer: Option<Option<u64>>,
     /// Packets whose headers have credit of their own; `buffer` is then that of data alone.
@@ -52,9 +54,14 @@ static CREDITS: KeyTable = KeyTable::new(
 );
 
 /// The keys of both maps.
-const LINK_KEYS: [Key; 10] = [
+const LINK_KEYS: [Key; 11] = [
     optional("payload", Shape::Named(&units::BYTES), "Largest payload of a packet."),
     optional("header", Shape::Named(&units::BYTES), "Header of each packet on the wire."),
+    optional(
+        "dllp",
+        Shape::Named(&units::BYTES),
+        "DLLP on the opposite link behind each packet; 0B, none, by default.",
+    ),
     optional("buffer", Shape::Either(&BUFFER), "Input buffer at the far end; 16KiB by default."),
     optional("credits", Shape::Map(&CREDITS), "In place of `buffer`: credit of headers and of data apart."),
     optional("credit_return", Shape::Named(&units::TIME), "From free room to the sender; the latency by default."),
@@ -73,9 +80,9 @@ pub(crate) static LINK_PACKET: KeyTable =
     KeyTable::new("link_packet", "How links of the type carry packets.", &LINK_KEYS);
 
 /// Those of links, and what only a run has.
-const RUN_KEYS: [Key; 16] = {
+const RUN_KEYS: [Key; 17] = {
     let mut keys =
-        [optional("window", Shape::Whole(&[("minimum", 1)]), "Packets of a transfer under way at most."); 16];
+        [optional("window", Shape::Whole(&[("minimum", 1)]), "Packets of a transfer under way at most."); 17];
     let mut at = 0;
     while at < LINK_KEYS.len() {
         keys[at] = LINK_KEYS[at];
@@ -115,6 +122,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, what: &str) -> Read<Pac
 pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKeys> {
     let payload = fields.parse_or(context, "payload", None, payload);
     let header = fields.parse_or(context, "header", None, header);
+    let dllp = fields.parse_or(context, "dllp", None, dllp);
     let buffer = fields.parse_or(context, "buffer", None, buffer);
     let credits = fields.entry("credits").map(|entry| credits(context, fields, entry)).transpose();
     let credit_return = fields.parse_or(context, "credit_return", None, |text| units::duration(text).map(Some));
@@ -128,6 +136,7 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     Ok(PacketKeys {
         payload: payload?,
         header: header?,
+        dllp: dllp?,
         buffer: credits.map_or(buffer?, |credits| Some(Some(credits.1))),
         headers: credits.map(|credits| credits.0),
         credit_return: credit_return?,
@@ -146,6 +155,7 @@ impl PacketKeys {
         Self {
             payload: self.payload.or(outer.payload),
             header: self.header.or(outer.header),
+            dllp: self.dllp.or(outer.dllp),
             buffer: self.buffer.or(outer.buffer),
             // A buffer of its own is one for bytes of any kind.
             headers: if self.buffer.is_some() { self.headers } else { outer.headers },
@@ -182,6 +192,13 @@ pub(super) fn header(text: &str) -> Result<Option<u32>, Problem> {
     match units::byte_size(text)? {
         bytes if bytes <= u64::from(MOST_HEADER) => Ok(Some(bytes as u32)),
         _ => Err(Problem::new(format!("no packet has a header of {text}"), "give at most 4KiB")),
+    }
+}
+
+fn dllp(text: &str) -> Result<Option<u32>, Problem> {
+    match units::byte_size(text)? {
+        bytes if bytes <= u64::from(MOST_HEADER) => Ok(Some(bytes as u32)),
+        _ => Err(Problem::new(format!("no DLLP has {text}"), "give at most 4KiB; those of PCIe have 8B")),
     }
 }
 

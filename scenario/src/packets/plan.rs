@@ -146,6 +146,7 @@ impl Maker<'_> {
                 headers: keys.headers,
                 payload: sizes.payload,
                 header: sizes.header,
+                dllp: keys.dllp.unwrap_or(0),
                 switching: keys.switching.unwrap_or_default(),
                 queues: keys.queues.unwrap_or_default(),
                 inputs: keys.inputs.unwrap_or_default(),

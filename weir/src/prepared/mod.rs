@@ -92,9 +92,7 @@ impl<'a> PreparedRun<'a> {
         let mut arbiter = self.arbiter()?;
         let packets = self.packets();
         let options = match &packets {
-            Some(packets) => {
-                sim::RunOptions { sharing: Sharing::Packets(packets), phases: false, explain: false, ..options }
-            }
+            Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), ..options },
             None => options,
         };
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
@@ -155,8 +153,8 @@ impl<'a> PreparedRun<'a> {
         self.spec.packets.as_ref().map(|plan| plan.on(self.fabric))
     }
 
-    pub(crate) fn no_rates(&self) -> Error {
-        let what = "packets have no rates to explain, and no phases";
+    fn no_rates(&self) -> Error {
+        let what = "packets have no rates, and no phases of rates";
         Error::input(format!("{}: {what}: run it with `--fidelity fluid`", self.scenario.file))
     }
 

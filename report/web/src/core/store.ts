@@ -18,6 +18,8 @@ export interface State {
   visible: number[];
   /** Whether the topology shows the mean over the whole run instead of a moment. */
   mean: boolean;
+  /** Whether the topology shows how full buffers are instead of what links carry. */
+  fill: boolean;
 }
 
 export type Key = keyof State;

@@ -7,6 +7,7 @@ import * as format from "../core/format.ts";
 import { Store } from "../core/store.ts";
 import { onTheme } from "../core/theme.ts";
 import { busiest } from "../run/loads.ts";
+import { FILL, UTILISATION } from "../run/quantity.ts";
 import { type RunView, moments, viewsOf, wholeOf } from "../run/view.ts";
 import { Engines } from "../timeline/engines.ts";
 import { Gantt } from "../timeline/gantt.ts";
@@ -33,7 +34,9 @@ const FIRST_SHOWN = 4;
 const MOST_CARDS = 8;
 
 const LINKS =
-  "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries. ";
+  "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries";
+/** What they tell in runs of packets where that is chosen. */
+const OR_BUFFERS = ", or of the buffer at its far end that is taken";
 /** How the topology is used with the keyboard. */
 const LINK_KEYS = "Keys: Tab to the links, arrow keys go from link to link, Enter selects.";
 
@@ -42,7 +45,16 @@ export function runSections(runs: Run[]): HTMLElement[] {
   const whole = wholeOf(views);
   const visible = views.slice(0, FIRST_SHOWN).map((v) => v.index);
   const store = new Store(
-    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, group: null, visible, mean: false },
+    {
+      time: busiest(views[0]!.loads),
+      window: whole,
+      link: null,
+      transfer: null,
+      group: null,
+      visible,
+      mean: false,
+      fill: false,
+    },
     whole,
   );
   const gantt = new Gantt(views, store);
@@ -78,7 +90,12 @@ function topologySection(views: RunView[], details: HTMLElement, store: Store): 
   return section(
     "topology",
     "Topology",
-    h("span", {}, LINKS, h("span", { class: "keys" }, LINK_KEYS)),
+    h(
+      "span",
+      {},
+      `${LINKS}${views.some((v) => v.fills !== null) ? OR_BUFFERS : ""}. `,
+      h("span", { class: "keys" }, LINK_KEYS),
+    ),
     topologyControls(topology, views, store),
     h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
   );
@@ -145,7 +162,7 @@ function enginesSection(views: RunView[], store: Store): HTMLElement | null {
 
 function linkSections(views: RunView[], store: Store): HTMLElement[] {
   if (!views.some((v) => v.loads.byLink.size > 0)) return [];
-  return [
+  const sections = [
     section(
       "lines",
       "Link utilisation over time",
@@ -156,7 +173,11 @@ function linkSections(views: RunView[], store: Store): HTMLElement[] {
       "heat",
       "All links over time",
       "Links that carried bytes, the busiest first, with their means over the run.",
-      rowsOf(new HeatMap(views, store), store),
+      rowsOf(new HeatMap(views, store, UTILISATION), store),
     ),
   ];
+  if (!views.some((v) => v.fills !== null && v.fills.byLink.size > 0)) return sections;
+  const note =
+    "The input buffers at the far ends of links, the fullest first: colour tells the part of their room that packets take, as a mean over each bin.";
+  return [...sections, section("fills", "Buffers over time", note, rowsOf(new HeatMap(views, store, FILL), store))];
 }

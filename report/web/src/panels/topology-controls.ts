@@ -5,6 +5,7 @@ import { heat } from "../core/colour.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { isDark, onTheme } from "../core/theme.ts";
+import { FILL, UTILISATION } from "../run/quantity.ts";
 import type { RunView } from "../run/view.ts";
 import { OUTLINES, outlinesOf } from "../tree/regions.ts";
 import type { TopologyView } from "../tree/topology.ts";
@@ -23,10 +24,12 @@ export function topologyControls(topology: TopologyView, views: RunView[], store
     "div",
     { class: "controls" },
     box("mean over the run instead of the moment", false, (mean) => store.set({ mean })),
+    views.some((v) => v.fills !== null) &&
+      box("how full buffers are instead of utilisation", false, (fill) => store.set({ fill })),
     box("only nodes that take part", topology.hidesIdle, (on) => topology.hideIdle(on)),
     left,
     regionLegend(views),
-    heatLegend(),
+    heatLegend(store),
   );
 }
 
@@ -54,8 +57,8 @@ function regionLegend(views: RunView[]): HTMLElement | null {
   );
 }
 
-/** Blocks of the colours of utilisation, with their numbers. */
-export function heatLegend(): HTMLElement {
+/** Blocks of the colours of what the topology shows, with their numbers. */
+function heatLegend(store: Store): HTMLElement {
   const parts = [0.01, 0.25, 0.5, 0.75, 1];
   const blocks = parts.map((p) => h("span", { class: "block" }, p === 0.01 ? "1 %" : `${p * 100} %`));
   const paint = () =>
@@ -65,10 +68,14 @@ export function heatLegend(): HTMLElement {
     });
   onTheme(paint);
   paint();
-  return h(
-    "span",
-    { class: "legend heat-legend", role: "img", "aria-label": "Colours of utilisation from 1 % to 100 %" },
-    "utilisation",
-    ...blocks,
-  );
+  const title = h("span", {});
+  const legend = h("span", { class: "legend heat-legend", role: "img" }, title, ...blocks);
+  const tell = () => {
+    const { name } = store.state.fill ? FILL : UTILISATION;
+    title.textContent = name;
+    legend.setAttribute("aria-label", `Colours of ${name} from 1 % to 100 %`);
+  };
+  store.on(["fill"], tell);
+  tell();
+  return legend;
 }

@@ -4,6 +4,7 @@ import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
 import { LONG, shortened } from "../core/dom.ts";
 import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
+import { fillsOf } from "./fills.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
 import { type Numbers, numbersOf } from "./numbering.ts";
 import { type Span, type Spans, hasPhases, spansOf } from "./spans.ts";
@@ -29,6 +30,8 @@ export interface RunView {
   /** Whether the arbiter said what decides in each span; otherwise transfers count wholly at their main bottlenecks. */
   explained: boolean;
   loads: Loads;
+  /** How full buffers are over time, as parts of their room; null where the data do not tell. */
+  fills: Loads | null;
   /** The last moment of the run, seconds. */
   end: number;
 }
@@ -65,6 +68,7 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
     exact: hasPhases(run),
     explained: ![...spans.values()].some((list) => list.some((span) => span.guessed)),
     loads,
+    fills: fillsOf(run, numbers),
     end: endOf(run, loads),
   };
 }

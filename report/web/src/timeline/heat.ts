@@ -1,4 +1,4 @@
-// The heat map: a row per link that carried bytes, a lane per run, coloured by utilisation over time.
+// The heat map: a row per link, a lane per run, coloured by what a quantity is over time: utilisation, or how full a buffer is.
 
 import { heat, level } from "../core/colour.ts";
 import { arrow, h, isolated, s, type Child } from "../core/dom.ts";
@@ -7,18 +7,9 @@ import { type Scale, lastAtMost, toPixel, toValue } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import type { Line } from "../core/tip.ts";
-import { loadText, meanLoad } from "../run/loads.ts";
-import {
-  type RunView,
-  busiestLinks,
-  knownOverTime,
-  meanUtilisation,
-  moments,
-  onlyMean,
-  spanAt,
-  transfersOn,
-  utilisation,
-} from "../run/view.ts";
+import { meanLoad } from "../run/loads.ts";
+import { FILL, type Quantity } from "../run/quantity.ts";
+import { type RunView, moments, spanAt, transfersOn } from "../run/view.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 17;
@@ -29,14 +20,16 @@ const NAME = 17;
 const LEVELS = 32;
 
 export class HeatMap implements RowSource {
-  readonly label = "Links over time";
+  readonly label: string;
   readonly moments: number[];
   private links: number[] = [];
 
   constructor(
     private views: RunView[],
     private store: Store,
+    private quantity: Quantity,
   ) {
+    this.label = quantity === FILL ? "Buffers over time" : "Links over time";
     this.moments = moments(views);
     this.arrange();
     store.on(["visible"], () => this.arrange());
@@ -48,8 +41,8 @@ export class HeatMap implements RowSource {
 
   private arrange(): void {
     const seen = new Set<number>();
-    for (const v of this.visible) for (const id of busiestLinks(v)) if (!onlyMean(v, id)) seen.add(id);
-    const first = busiestLinks(this.visible[0]!).filter((id) => seen.has(id));
+    for (const v of this.visible) for (const id of this.quantity.links(v)) seen.add(id);
+    const first = this.quantity.links(this.visible[0]!);
     this.links = [...first, ...[...seen].filter((id) => !first.includes(id))];
   }
 
@@ -75,7 +68,7 @@ export class HeatMap implements RowSource {
     const l = this.visible.find((v) => v.links.has(id))!.links.get(id)!;
     const several = this.visible.length > 1;
     const means = this.visible.map((v) =>
-      h("span", {}, `${several ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
+      h("span", {}, `${several ? `${v.letter} ` : ""}${format.percent(this.quantity.mean(v, id))}`),
     );
     const title = `${isolated(l.from)} → ${isolated(l.to)}`;
     return [
@@ -95,7 +88,7 @@ export class HeatMap implements RowSource {
       const letter = this.visible.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
       const unknown =
         view.links.has(id) &&
-        !knownOverTime(view, id) &&
+        !this.quantity.known(view, id) &&
         s("text", { class: "bar-label", x: this.visible.length > 1 ? 14 : 4, y: top + 12 }, "not known");
       return [...this.cells(view, id, scale, top), letter, unknown].filter((x) => x !== false);
     });
@@ -129,18 +122,19 @@ export class HeatMap implements RowSource {
   }
 
   private *samples(view: RunView, id: number, scale: Scale): Generator<[number, number]> {
-    const { times } = view.loads;
-    const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
-    const load = view.loads.byLink.get(id);
-    if (!load || bandwidth === 0) return;
+    const values = this.quantity.overTime(view);
+    const { times } = values;
+    const whole = this.quantity.whole(view, id);
+    const value = values.byLink.get(id);
+    if (!value || whole === 0) return;
     const first = Math.max(0, lastAtMost(times, scale.from));
     const last = Math.max(first, lastAtMost(times, scale.to));
     if (last - first <= scale.width / 2) {
-      for (let i = first; i <= last; i++) yield [Math.max(0, toPixel(scale, times[i]!)), (load[i] ?? 0) / bandwidth];
+      for (let i = first; i <= last; i++) yield [Math.max(0, toPixel(scale, times[i]!)), (value[i] ?? 0) / whole];
       return;
     }
     for (let x = 0; x < scale.width; x += 2)
-      yield [x, meanLoad(view.loads, id, toValue(scale, x), toValue(scale, Math.min(scale.width, x + 2))) / bandwidth];
+      yield [x, meanLoad(values, id, toValue(scale, x), toValue(scale, Math.min(scale.width, x + 2))) / whole];
   }
 
   describe(row: number, time: number, y: number): Line[] {
@@ -150,17 +144,18 @@ export class HeatMap implements RowSource {
     const view = this.visible[lane]!;
     const l = view.links.get(id);
     if (!l) return [{ what: "", value: absent(view), title: true }];
-    const use = utilisation(view, id, time);
+    const use = this.quantity.at(view, id, time);
     const now = transfersOn(view, id)
       .filter((t) => spanAt(view, t.id, time))
       .map((t) => t.id);
+    const isBinned = this.quantity === FILL || view.run.aggregated;
     const lines: Line[] = [{ what: "", ends: l, title: true }];
     if (this.visible.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push(
-      { what: view.run.aggregated ? "at, mean of its bin" : "at", value: format.time(time) },
-      { what: "utilisation", value: format.percent(use) },
-      { what: "load", value: loadText(l, use) },
-      { what: "mean over the run", value: format.percent(meanUtilisation(view, id)) },
+      { what: isBinned ? "at, mean of its bin" : "at", value: format.time(time) },
+      { what: this.quantity.name, value: format.percent(use) },
+      { what: this.quantity.amount, value: this.quantity.text(l, use) },
+      { what: "mean over the run", value: format.percent(this.quantity.mean(view, id)) },
     );
     if (now.length) lines.push({ what: "transfers", names: now });
     return lines;

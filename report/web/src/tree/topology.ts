@@ -7,8 +7,8 @@ import * as format from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
 import { isDark, onPrint } from "../core/theme.ts";
 import { hideTip, type Line, showTip } from "../core/tip.ts";
-import { loadText } from "../run/loads.ts";
-import { type RunView, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import { FILL, type Quantity, UTILISATION } from "../run/quantity.ts";
+import { type RunView, onlyMean, spanAt, transfersOn } from "../run/view.ts";
 import { type Drawing, type WireParts, draw } from "./drawing.ts";
 import { MOST_LEAVES_DOWN } from "./geometry.ts";
 import { framed } from "./framed.ts";
@@ -48,7 +48,7 @@ export class TopologyView {
     this.onlyUsed = hidesAtFirst(views);
     this.part = partOf(views);
     this.build();
-    store.on(["time", "mean", "link", "transfer"], () => this.update());
+    store.on(["time", "mean", "fill", "link", "transfer"], () => this.update());
     store.on(["visible"], () => this.build());
     new ResizeObserver(() => this.resized()).observe(this.element);
     onPrint((on) => forPaper(this.element, on ? this.panels.map((p) => p.drawing) : []));
@@ -143,7 +143,8 @@ export class TopologyView {
     const { state } = this.store;
     const l = view.links.get(id)!;
     const use = useOf(view, id, state);
-    const mean = state.mean || onlyMean(view, id);
+    const mean = isMean(view, id, state);
+    const quantity = shown(state);
     const now = mean
       ? []
       : transfersOn(view, id)
@@ -152,8 +153,8 @@ export class TopologyView {
     return [
       { what: "", ends: l, title: true },
       { what: mean ? "mean over the run" : "at", value: mean ? "" : format.time(state.time) },
-      { what: "utilisation", value: format.percent(use) },
-      { what: "load", value: loadText(l, use) },
+      { what: quantity.name, value: format.percent(use) },
+      { what: quantity.amount, value: quantity.text(l, use) },
       ...(l.latency_s ? [{ what: "latency", value: format.time(l.latency_s) }] : []),
       { what: "in all", value: format.bytes(l.bytes) },
       ...regionLine(view, l),
@@ -205,7 +206,7 @@ export class TopologyView {
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
-    const about = !state.mean && onlyMean(panel.view, id) ? "~" : "";
+    const about = !state.mean && isMean(panel.view, id, state) ? "~" : "";
     number(parts, known, about, mark);
     const words = describe(panel.view, id, known, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);
@@ -243,7 +244,17 @@ function routeOf(view: RunView, transfer: string | null): Set<number> {
 }
 
 function useOf(view: RunView, id: number, state: Readonly<State>): number | null {
-  return state.mean ? meanUtilisation(view, id) : utilisation(view, id, state.time);
+  return state.mean ? shown(state).mean(view, id) : shown(state).at(view, id, state.time);
+}
+
+/** What colours tell. */
+function shown(state: Readonly<State>): Quantity {
+  return state.fill ? FILL : UTILISATION;
+}
+
+/** Whether a mean over the run is shown: it was asked for, or no more is known. */
+function isMean(view: RunView, id: number, state: Readonly<State>): boolean {
+  return state.mean || (!state.fill && onlyMean(view, id));
 }
 
 function describe(
@@ -257,5 +268,5 @@ function describe(
   const l = view.links.get(id)!;
   const when = state.mean ? "mean over the run" : `at ${format.time(state.time)}`;
   const against = base ? `; ${change > 0 ? "+" : "−"}${format.percent(Math.abs(change))} against ${base}` : "";
-  return `${isolated(l.from)} → ${isolated(l.to)}: ${format.percent(use)}, ${loadText(l, use)} ${when}${against}`;
+  return `${isolated(l.from)} → ${isolated(l.to)}: ${format.percent(use)}, ${shown(state).text(l, use)} ${when}${against}`;
 }

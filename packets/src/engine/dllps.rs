@@ -1,0 +1,68 @@
+//! Packets that acknowledge and return credit (DLLPs): they cross the opposite link, and take its time.
+//!
+//! Once a packet has left the input buffer of a link, its last piece if it is split, or has come to its destination, one DLLP is
+//! due on the opposite link. It goes as soon as the wire there is free, before any packet; those that are due go in order. It
+//! needs no credit, and what is being sent is not interrupted. When the sender knows of the credit is `credit_return`'s matter.
+//!
+//! They are no events: a link lets those pass that are due when it is looked at, which comes to the same times.
+
+use super::{Engine, NONE};
+
+impl Engine {
+    /// A packet of a link leaves its buffer at `time`: a DLLP is due on the opposite link.
+    #[inline]
+    pub(super) fn send_dllp(&mut self, time: u64, link: u32) {
+        let over = self.wires[link as usize].dllps_over;
+        if over == NONE {
+            return;
+        }
+        self.pass_dllps(self.now, over);
+        let due = &mut self.dllps[over as usize];
+        // Nearly always the latest, as with credit.
+        let behind = due.iter().rev().take_while(|other| **other > time).count();
+        due.insert(due.len() - behind, time);
+    }
+
+    /// Lets those begin on a link that can by `now`.
+    #[inline]
+    pub(super) fn pass_dllps(&mut self, now: u64, link: u32) {
+        let (wire, port) = (&self.wires[link as usize], &mut self.ports[link as usize]);
+        if wire.dllp_time == 0 {
+            return;
+        }
+        while let Some(&due) = self.dllps[link as usize].front() {
+            let begin = port.free_at.max(due);
+            if begin > now {
+                break;
+            }
+            self.dllps[link as usize].pop_front();
+            let took = wire.dllp_time;
+            port.free_at = begin.saturating_add(took);
+            let counts = &mut self.sums[link as usize].counts;
+            counts.busy += took;
+            counts.dllps += 1;
+            if port.starved_since != u64::MAX {
+                port.starved_since += took;
+            }
+        }
+    }
+
+    /// Until when a link is busy as of `at`, and how many DLLPs that have not passed yet begin before.
+    pub(super) fn busy_until(&self, at: u64, link: u32) -> (u64, u64) {
+        let (wire, mut free_at, mut number) = (&self.wires[link as usize], self.ports[link as usize].free_at, 0);
+        for &due in &self.dllps[link as usize] {
+            let begin = free_at.max(due);
+            if begin > at {
+                break;
+            }
+            (free_at, number) = (begin.saturating_add(wire.dllp_time), number + 1);
+        }
+        (free_at, number)
+    }
+
+    /// Appends what is due on a link, relative to now.
+    pub(super) fn state_of_dllps(&self, now: u64, link: u32, to: &mut Vec<u64>) {
+        to.extend(self.dllps[link as usize].iter().map(|due| due.saturating_sub(now)));
+        to.push(u64::MAX);
+    }
+}

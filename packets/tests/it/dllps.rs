@@ -1,0 +1,59 @@
+//! DLLPs on the opposite link, by closed forms: links of 10 GB/s, 280 B take 28 ns, 8 B take 0.8 ns.
+
+use weir_packets::{LinkCounts, WireRate};
+
+use crate::net::{Tree, finish, link, spec};
+
+const PACKETS: u64 = 20_000;
+
+fn tree(nodes: usize) -> Tree {
+    let parents = (0..nodes).map(|node| (node > 0).then_some(0)).collect();
+    let mut tree = Tree::new(parents, link(WireRate::wire(10e9).unwrap()));
+    tree.link.dllp = 8;
+    tree
+}
+
+/// Ends of transfers of full packets that begin at 0, and what crossed links; with and without skipping.
+fn run(tree: &Tree, pairs: &[(u32, u32)]) -> (Vec<u64>, Vec<LinkCounts>) {
+    let both = [true, false].map(|skips| {
+        let mut engine = if skips { tree.round_robin() } else { tree.round_robin().without_skipping() };
+        for (id, &(from, to)) in (0..).zip(pairs) {
+            engine.admit(0, id, &spec(256 * PACKETS, &tree.route(from, to))).unwrap();
+        }
+        engine.step(0).unwrap();
+        let ends: Vec<u64> = finish(&mut engine).iter().map(|times| times.1).collect();
+        assert_eq!(engine.skipped_hops() > 0, skips);
+        (ends, engine.counts(u64::MAX), engine.fingerprint())
+    });
+    assert_eq!(both[0], both[1]);
+    let [(ends, counts, _), _] = both;
+    (ends, counts)
+}
+
+/// Where one direction is idle the other is as fast as ever, and the idle one is busy with DLLPs.
+#[test]
+fn an_idle_link_carries_dllps_alone() {
+    let (ends, counts) = run(&tree(2), &[(1, 0)]);
+    assert_eq!(ends, [PACKETS * 28_000 + 100_000]);
+    assert_eq!((counts[0].dllps, counts[0].busy), (0, PACKETS * 28_000));
+    assert_eq!((counts[1].packets, counts[1].dllps, counts[1].busy), (0, PACKETS, PACKETS * 800));
+}
+
+/// Both ways at once: a packet has come 128 ns after its grant, while the fifth one after it, at 28.8 ns each, waits for the
+/// wire. Before packet k, from 0 on, k − 4 DLLPs have passed: 8 of 288 B of the wire are lost.
+#[test]
+fn both_ways_each_packet_is_followed_by_a_dllp() {
+    let (ends, counts) = run(&tree(2), &[(1, 0), (0, 1)]);
+    let end = (PACKETS - 1) * 28_000 + (PACKETS - 5) * 800 + 28_000 + 100_000;
+    assert_eq!(ends, [end, end]);
+    assert!(counts[..2].iter().all(|link| (link.dllps, link.busy) == (PACKETS, PACKETS * 28_800)), "{counts:?}");
+}
+
+/// A packet has one when its last piece has left, and each piece is a packet where it ends.
+#[test]
+fn a_packet_that_is_split_has_one_dllp_behind_it() {
+    let mut tree = tree(3);
+    tree.nodes[0].split = Some(64);
+    let (_, counts) = run(&tree, &[(1, 2)]);
+    assert_eq!([0, 1, 2, 3].map(|link| counts[link].dllps), [0, PACKETS, 4 * PACKETS, 0]);
+}
