@@ -276,10 +276,13 @@ fn skipping_ahead_changes_nothing() {
                 )
             })
             .collect();
+        let how = [None, Some(Interleave::RoundRobin), Some(Interleave::Random { seed })][below(3) as usize];
         let mut run = |skips: bool| {
             let engine = tree.round_robin().with_cycles();
             let engine = if seed % 2 == 0 { engine.with_fills() } else { engine };
             let mut engine = if skips { engine } else { engine.without_skipping() };
+            let leaves = (1..count).filter(|&node| !tree.parents.contains(&Some(node)));
+            how.into_iter().for_each(|how| leaves.clone().for_each(|node| engine.interleave(node, how)));
             let mut starts: Vec<_> = (0..).zip(&transfers).map(|(id, t)| (t.4, id)).collect();
             starts.sort_unstable();
             let (mut times, mut starts) = (Vec::new(), starts.into_iter().peekable());
@@ -294,8 +297,9 @@ fn skipping_ahead_changes_nothing() {
                 }
                 while let Some((_, id)) = starts.next_if(|next| next.0 == now) {
                     let (route, bytes, interval, window, _) = &transfers[id as usize];
-                    let spec =
-                        weir_packets::TransferSpec { interval: *interval, window: *window, ..spec(*bytes, route) };
+                    // Where packets of transfers meet in one queue, none of them has a limit or a window.
+                    let (interval, window) = if how.is_some() { (0, None) } else { (*interval, *window) };
+                    let spec = weir_packets::TransferSpec { interval, window, ..spec(*bytes, route) };
                     engine.admit(now, id, &spec).unwrap();
                 }
                 engine.step(now).unwrap();
