@@ -7,7 +7,7 @@ use weir_report::rate;
 use weir_scenario::Machine;
 
 use crate::cuts::{Exceeded, not_explained, place_name};
-use crate::fit::{Compared, Fit, rms};
+use crate::fit::{Compared, Fit, mean_error};
 use crate::measurement::Experiment;
 use crate::proposals::proposals;
 use crate::text::{percent, row_text};
@@ -39,11 +39,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     all.extend(above_cuts(machine, experiments, fit));
     all.extend(proposals(machine, experiments, fit));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
-    let poor = |held_out: bool| rms(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
+    let poor = |held_out: bool| mean_error(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
     let mut worst: Vec<&Compared> = of(held_out).collect();
-    let off = |row: &Compared| libm::log(row.simulated / row.measured).abs();
-    worst.sort_by_cached_key(|row| Reverse(OrderedFloat(off(row))));
+    worst.sort_by_cached_key(|row| Reverse(OrderedFloat(row.error().abs())));
     worst.truncate(WORST);
     let row = |row: &&Compared| {
         let experiment = &experiments[row.experiment];

@@ -6,7 +6,7 @@ use weir_scenario::{ArbiterSpec, Machine};
 
 use crate::cuts::{Exceeded, not_explained, place_name};
 use crate::fit::parameter::ParameterKind;
-use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
+use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, mean_error};
 use crate::measurement::Experiment;
 use crate::report::FitReport;
 use crate::text::row_text;
@@ -26,8 +26,8 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": name, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "unclear": fit.unclear.iter().map(unclear).collect::<Vec<_>>(),
-        "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),
-        "rms_held_out": rms(fit.rows.iter().filter(|r| r.held_out)),
+        "mean_error_fitted": mean_error(fit.rows.iter().filter(|r| !r.held_out)),
+        "mean_error_held_out": mean_error(fit.rows.iter().filter(|r| r.held_out)),
         "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
         "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
         "not_explained": not_explained(&machine.fabric, experiments, fit)

@@ -2,18 +2,22 @@
 //!
 //! | rows | what is proposed | its figure |
 //! |---|---|---|
-//! | a device and one other, both ways | `shared` of the type of the device's link | 2 · rate |
+//! | a device and one other, both ways | `shared` of the type of the narrowest link, the device's before others | 2 · rate |
 //! | several devices and one host memory, both ways | `memory` of the host | copies at it · rate |
 //!
-//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts.
+//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts. Logs that give both copies one time
+//! count like those that time each; copies by kernels do not count, which are slower by themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
+use ordered_float::OrderedFloat;
+use weir_plugin_api::{LinkId, NodeId, NodeKind};
 use weir_report::rate;
 use weir_scenario::Machine;
+use weir_sim_core::Routes;
 
 use crate::fit::Fit;
+use crate::fit::parameter::Setting;
 use crate::measurement::{Experiment, MeasuredEnd};
 
 /// Part of a lone copy's rate below which a copy is slowed by those beside it; *assumed*, the error that a prediction may have.
@@ -21,6 +25,10 @@ const SLOWED: f64 = 0.9;
 /// Part of the measured time that a row's simulation may lack before the topology counts as lacking something, half of what
 /// a slowed copy is slower; *assumed*.
 const UNEXPLAINED: f64 = 0.05;
+/// Factor between the sizes of two copies up to which their rates are compared; *assumed*, smaller copies are slower for their latency.
+const ALIKE: u64 = 2;
+/// Part of a bandwidth by which a narrower one counts as narrower; *assumed*, above the precision of fitted values.
+const NARROWER: f64 = 1e-3;
 /// Rows that a proposal names.
 const NAMED: usize = 3;
 
@@ -33,8 +41,46 @@ enum Lacking {
     Memory(NodeId),
 }
 
-/// Rates by source and destination.
-type Rates = BTreeMap<(NodeId, NodeId), f64>;
+/// A transfer of a row.
+#[derive(Clone, Copy)]
+struct TransferRate {
+    ends: (NodeId, NodeId),
+    bytes: u64,
+    /// Bytes per second.
+    rate: f64,
+    /// Simulated over measured seconds.
+    slower: f64,
+}
+
+impl TransferRate {
+    /// Whether the fitted topology makes too little of a difference to another copy, or is too fast for this one. A fit that is between the
+    /// two is too slow for the lone copy.
+    fn is_unexplained(self, alone: Self) -> bool {
+        self.slower < 1.0 - UNEXPLAINED || self.slower < alone.slower * (1.0 - UNEXPLAINED)
+    }
+}
+
+/// Copies by source and destination.
+#[derive(Default)]
+struct Rates(BTreeMap<(NodeId, NodeId), Vec<TransferRate>>);
+
+impl Rates {
+    fn of(all: &[(&Experiment, Vec<TransferRate>)], wanted: impl Fn(&Experiment) -> bool) -> Self {
+        let mut rates = Self::default();
+        for one in all.iter().filter(|(experiment, _)| wanted(experiment)).flat_map(|(_, rates)| rates) {
+            rates.0.entry(one.ends).or_default().push(*one);
+        }
+        rates
+    }
+
+    /// The slowest of the same ends and about the same size.
+    fn slowest(&self, like: TransferRate) -> Option<TransferRate> {
+        let alike = |one: &&TransferRate| {
+            one.bytes <= like.bytes.saturating_mul(ALIKE) && like.bytes <= one.bytes.saturating_mul(ALIKE)
+        };
+        self.0.get(&like.ends)?.iter().filter(alike).copied().min_by_key(|one| OrderedFloat(one.rate))
+    }
+}
 
 /// The rows that ask for a shared bandwidth.
 #[derive(Default)]
@@ -47,24 +93,22 @@ struct Asking<'a> {
 /// The lines to add to a topology, each with the rows that ask for it. Rows that the fitted topology explains ask for nothing:
 /// their copies share links that it has.
 pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Vec<String> {
-    let slow = fit.rows.iter().filter(|row| row.error() < -UNEXPLAINED);
-    let unexplained: BTreeSet<(usize, usize)> = slow.map(|row| (row.experiment, row.row)).collect();
     let mut all: BTreeMap<Lacking, Asking<'_>> = BTreeMap::new();
-    let lone = slowest(experiments.iter().filter(|e| e.transfers.len() == 1));
-    let of_pairs = |e: &&Experiment| e.transfers.len() == 2 && is_both_ways(e);
-    let pairs = slowest(experiments.iter().filter(of_pairs));
-    for (place, experiment) in experiments.iter().enumerate().filter(|(_, e)| is_both_ways(e)) {
-        let Some((lacking, count)) = lacking(machine, experiment) else { continue };
-        for (_, ends, measured) in rates(experiment).filter(|(row, ..)| unexplained.contains(&(place, *row))) {
-            let Some(&alone) = lone.get(&ends) else { continue };
+    let rates: Vec<_> = experiments.iter().enumerate().map(|(at, e)| (e, rates(e, at, fit))).collect();
+    let lone = Rates::of(&rates, |e| e.transfers.len() == 1);
+    let pairs = Rates::of(&rates, |e| e.transfers.len() == 2 && is_both_ways(e));
+    for (experiment, rates) in rates.iter().filter(|(e, _)| is_both_ways(e)) {
+        let Some((lacking, count)) = lacking(machine, experiment, &fit.setting) else { continue };
+        for &one in rates {
+            let Some(alone) = lone.slowest(one).filter(|alone| one.is_unexplained(*alone)) else { continue };
             // What a link shares does not count for the memory behind it.
-            let expected = match (lacking, pairs.get(&ends)) {
-                (Lacking::Memory(_), Some(pair)) => alone.min(*pair),
-                _ => alone,
+            let expected = match (lacking, pairs.slowest(one)) {
+                (Lacking::Memory(_), Some(pair)) => alone.rate.min(pair.rate),
+                _ => alone.rate,
             };
-            if measured < SLOWED * expected {
+            if one.rate < SLOWED * expected {
                 let asking = all.entry(lacking).or_default();
-                asking.sum += libm::log(measured * count as f64);
+                asking.sum += libm::log(one.rate * count as f64);
                 asking.rows.push(&experiment.name);
             }
         }
@@ -75,40 +119,49 @@ pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit
 /// Whether each way of an experiment is taken in both directions.
 fn is_both_ways(e: &Experiment) -> bool {
     let back = |from, to| e.transfers.iter().any(|t| (t.from, t.to) == (to, from));
-    e.transfers.len() > 1 && e.transfers.iter().all(|t| back(t.from, t.to))
+    !e.kernels && e.transfers.len() > 1 && e.transfers.iter().all(|t| back(t.from, t.to))
 }
 
-/// The place of the row, the source and destination, and the bytes per second of each transfer whose end was measured.
-fn rates(e: &Experiment) -> impl Iterator<Item = (usize, (NodeId, NodeId), f64)> {
-    e.rows.iter().enumerate().filter_map(|(at_row, row)| {
-        let MeasuredEnd::Transfer(at) = row.end else { return None };
-        let transfer = e.transfers.get(at)?;
-        let bytes = transfer.bytes as f64 * f64::from(e.messages);
-        Some((at_row, (transfer.from, transfer.to), bytes / row.seconds))
-    })
-}
-
-fn slowest<'a>(experiments: impl Iterator<Item = &'a Experiment>) -> Rates {
-    let mut all = Rates::new();
-    for (_, ends, rate) in experiments.flat_map(rates) {
-        all.entry(ends).and_modify(|least| *least = rate.min(*least)).or_insert(rate);
+/// The transfers that each row of an experiment is of: the one whose end was measured, or all where they have one size and one end.
+fn rates(e: &Experiment, place: usize, fit: &Fit) -> Vec<TransferRate> {
+    let same_size = e.transfers.windows(2).all(|pair| pair[0].bytes == pair[1].bytes);
+    // The rows of a fit are in the order of the experiments.
+    let first = fit.rows.partition_point(|row| row.experiment < place);
+    let mut all = Vec::new();
+    for (measured, compared) in e.rows.iter().zip(&fit.rows[first..]) {
+        let of = match measured.end {
+            MeasuredEnd::Transfer(at) => e.transfers.get(at..=at).unwrap_or_default(),
+            MeasuredEnd::Last if same_size => &e.transfers[..],
+            MeasuredEnd::Last => &[],
+        };
+        let rate = |bytes: u64| bytes as f64 * f64::from(e.messages) / measured.seconds;
+        let slower = compared.simulated / compared.measured;
+        all.extend(of.iter().map(|t| TransferRate {
+            ends: (t.from, t.to),
+            bytes: t.bytes,
+            rate: rate(t.bytes),
+            slower,
+        }));
     }
     all
 }
 
 /// What the copies of an experiment may share that the topology does not have, and how many of them share it.
-fn lacking(machine: &Machine, e: &Experiment) -> Option<(Lacking, usize)> {
+fn lacking(machine: &Machine, e: &Experiment, fitted: &Setting) -> Option<(Lacking, usize)> {
     let fabric = &machine.fabric;
     let host = |node: NodeId| matches!(fabric.node(node).kind, NodeKind::Cpu | NodeKind::Host);
     let first = e.transfers.first()?;
     let (a, b) = (first.from, first.to);
     if e.transfers.len() == 2 {
-        let device = if host(a) { b } else { a };
-        let up = (0..fabric.links().len()).map(LinkId::from_index);
-        let up =
-            up.into_iter().find(|&l| fabric.link(l).from == device && fabric.link(l).direction == Direction::Up)?;
-        let place = Lacking::Type(machine.type_of(up)?);
-        return fabric.shared_both_ways(up).is_none().then_some((place, 2));
+        // From the device, so that its own link comes first.
+        let (device, other) = if host(a) { (b, a) } else { (a, b) };
+        let mut routes = Routes::new();
+        let route = routes.between(fabric, device, other)?;
+        let bandwidth = |link: LinkId| fitted.bandwidth[link.index()];
+        let narrower = |a: LinkId, b: LinkId| if bandwidth(b) < bandwidth(a) * (1.0 - NARROWER) { b } else { a };
+        let link = routes.links(route).iter().copied().reduce(narrower)?;
+        let place = Lacking::Type(machine.type_of(link)?);
+        return fabric.shared_both_ways(link).is_none().then_some((place, 2));
     }
     let memory = [a, b].into_iter().find(|&node| host(node))?;
     let count = e.transfers.iter().filter(|t| t.from == memory || t.to == memory).count();

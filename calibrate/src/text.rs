@@ -10,7 +10,7 @@ use weir_report::{binary_bytes, bytes, duration, rate, titled};
 use weir_scenario::Machine;
 
 use crate::fit::parameter::{ParameterKind, picoseconds};
-use crate::fit::{Compared, Fit, Fitted, Known, rms};
+use crate::fit::{Compared, Fit, Fitted, Known, mean_error};
 use crate::measurement::{Experiment, Log, MeasuredEnd};
 use crate::report::FitReport;
 
@@ -113,14 +113,14 @@ fn quality(fit: &Fit) -> String {
     let mut out = String::from("\n");
     for (held_out, word) in [(false, "fitted"), (true, "held out")] {
         let rows = || fit.rows.iter().filter(move |row| row.held_out == held_out);
-        let Some(rms) = rms(rows()) else { continue };
+        let Some(mean) = mean_error(rows()) else { continue };
         let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
         let _ = writeln!(
             out,
             "{count} {} {word}: mean error {:.3} %, largest {:.3} %",
             if count == 1 { "row" } else { "rows" },
-            rms * 100.0,
+            mean * 100.0,
             largest * 100.0
         );
     }

@@ -123,9 +123,12 @@ fn doubt_gpus(machine: &mut Machine) {
     let ends: BTreeSet<End> = c2c.flat_map(|((a, b), _)| [*a, *b]).collect();
     for (index, device) in machine.devices.iter_mut().enumerate().filter(|(_, device)| device.kind == DeviceKind::Gpu) {
         let Up::Pcie(link) = &mut device.up else { continue };
-        let more = device.gpu.pcie_generation().is_some_and(|generation| generation >= 4);
+        let chip = device.gpu.pcie_generation();
+        let more = chip.is_some_and(|generation| generation >= 4);
+        // The newest that the chip can is no sign of rest: 5 GT/s of a GPU of PCIe 2.0.
+        let idle = link.generation <= 2 && chip.is_none_or(|chip| link.generation < chip);
         link.doubt = match link.doubt {
-            None | Some(Doubt::Product) if link.generation <= 2 => Some(Doubt::IdleGpu),
+            None | Some(Doubt::Product) if idle => Some(Doubt::IdleGpu),
             Some(Doubt::Product) if link.generation == 3 && more => Some(Doubt::Capped),
             None | Some(Doubt::Product) if link.width < 8 && !ends.contains(&End::Device(index)) => {
                 Some(Doubt::NarrowGpu)

@@ -5,6 +5,8 @@
 pub(crate) enum Gpu {
     /// NVIDIA, with ten times its compute capability.
     Nvidia(u16),
+    /// Tesla K20 and K20X: compute capability 3.5 as K40, but PCIe 2.0.
+    TeslaK20,
     /// AMD, with its gfx number: 0x906, 0x90a, 0x942.
     Amd(u16),
     /// The dump does not say.
@@ -14,8 +16,30 @@ pub(crate) enum Gpu {
 
 /// Chips by the first device id of their range: the chips' names are those of the PCI ID repository (`pci.ids`, vendor 10de; ids that
 /// it lacks within a range are *assumed* to be of the same chip), their compute capabilities those of NVIDIA's list "CUDA GPUs".
-const NVIDIA: [(u16, Option<u16>); 18] = [
+///
+/// Fermi and Kepler by envytools, `docs/hw/pciid.rst`; what it lacks of GK110 (K40, K80) by `pci.ids`.
+const NVIDIA: [(u16, Option<u16>); 38] = [
     (0x0000, None),
+    (0x06c0, Some(20)), // GF100
+    (0x06e0, None),
+    (0x0dc0, Some(21)), // GF106, GF108
+    (0x0e00, None),     // audio functions
+    (0x0e22, Some(21)), // GF104
+    (0x0e3c, None),
+    (0x0f00, Some(21)), // GF108
+    (0x0f02, None),     // audio functions, too
+    (0x0fc0, Some(30)), // GK107
+    (0x1000, Some(35)), // GK110, GK110B
+    (0x102d, Some(37)), // GK210
+    (0x102e, Some(35)), // GK110B
+    (0x1040, Some(21)), // GF119
+    (0x1080, Some(20)), // GF110
+    (0x10c0, None),
+    (0x1140, Some(21)),  // GF117
+    (0x1180, Some(30)),  // GK104, GK106
+    (0x1200, Some(21)),  // GF114, GF116
+    (0x1280, Some(35)),  // GK208
+    (0x1340, None),      // GM10x
     (0x15f0, Some(60)),  // GP100
     (0x1600, None),      // GM20x, and audio and USB functions of later chips
     (0x1b00, Some(61)),  // GP10x
@@ -34,6 +58,9 @@ const NVIDIA: [(u16, Option<u16>); 18] = [
     (0x3180, Some(103)), // GB110, GB112
     (0x3300, None),
 ];
+
+/// The device ids of Tesla K20 and K20X (`pci.ids`).
+const TESLA_K20: [u16; 7] = [0x101e, 0x101f, 0x1020, 0x1021, 0x1022, 0x1026, 0x1028];
 
 /// Chips by device id (`pci.ids`, vendor 1002, and AMD's libdrm, `data/amdgpu.ids`; LLVM, "User Guide for AMDGPU Backend", processors).
 const AMD: [(u16, u16); 28] = [
@@ -67,29 +94,49 @@ const AMD: [(u16, u16); 28] = [
     (0x75b3, 0x950),
 ];
 
-/// Products whose links matter, with ten times their compute capability; what is not here has no NVLink, or is not known.
-const PRODUCTS: [(&str, u16); 21] = [
-    ("P100", 60),
-    ("V100", 70),
-    ("GV100", 70),
-    ("T4", 75),
-    ("A100", 80),
-    ("A800", 80),
-    ("A30", 80),
-    ("A10", 86),
-    ("A10G", 86),
-    ("A40", 86),
-    ("A6000", 86),
-    ("L4", 89),
-    ("L40", 89),
-    ("L40S", 89),
-    ("H100", 90),
-    ("H200", 90),
-    ("H800", 90),
-    ("H20", 90),
-    ("B200", 100),
-    ("GB200", 100),
-    ("B300", 103),
+/// Products whose links matter; what is not here has no NVLink, or is not known.
+const PRODUCTS: [(&str, Gpu); 41] = [
+    ("C2050", Gpu::Nvidia(20)),
+    ("C2070", Gpu::Nvidia(20)),
+    ("C2075", Gpu::Nvidia(20)),
+    ("M2050", Gpu::Nvidia(20)),
+    ("M2070", Gpu::Nvidia(20)),
+    ("M2075", Gpu::Nvidia(20)),
+    ("M2090", Gpu::Nvidia(20)),
+    ("K10", Gpu::Nvidia(30)),
+    ("K20", Gpu::TeslaK20),
+    ("K20c", Gpu::TeslaK20),
+    ("K20m", Gpu::TeslaK20),
+    ("K20s", Gpu::TeslaK20),
+    ("K20X", Gpu::TeslaK20),
+    ("K20Xm", Gpu::TeslaK20),
+    ("K40", Gpu::Nvidia(35)),
+    ("K40c", Gpu::Nvidia(35)),
+    ("K40m", Gpu::Nvidia(35)),
+    ("K40s", Gpu::Nvidia(35)),
+    ("K40t", Gpu::Nvidia(35)),
+    ("K80", Gpu::Nvidia(37)),
+    ("P100", Gpu::Nvidia(60)),
+    ("V100", Gpu::Nvidia(70)),
+    ("GV100", Gpu::Nvidia(70)),
+    ("T4", Gpu::Nvidia(75)),
+    ("A100", Gpu::Nvidia(80)),
+    ("A800", Gpu::Nvidia(80)),
+    ("A30", Gpu::Nvidia(80)),
+    ("A10", Gpu::Nvidia(86)),
+    ("A10G", Gpu::Nvidia(86)),
+    ("A40", Gpu::Nvidia(86)),
+    ("A6000", Gpu::Nvidia(86)),
+    ("L4", Gpu::Nvidia(89)),
+    ("L40", Gpu::Nvidia(89)),
+    ("L40S", Gpu::Nvidia(89)),
+    ("H100", Gpu::Nvidia(90)),
+    ("H200", Gpu::Nvidia(90)),
+    ("H800", Gpu::Nvidia(90)),
+    ("H20", Gpu::Nvidia(90)),
+    ("B200", Gpu::Nvidia(100)),
+    ("GB200", Gpu::Nvidia(100)),
+    ("B300", Gpu::Nvidia(103)),
 ];
 
 /// Vendor ids of PCI (pci-ids.ucw.cz).
@@ -102,6 +149,7 @@ impl Gpu {
     /// By vendor and device id.
     pub(crate) fn of_ids(vendor: u16, device: u16) -> Self {
         match vendor {
+            VENDOR_NVIDIA if TESLA_K20.contains(&device) => Self::TeslaK20,
             VENDOR_NVIDIA => {
                 let range = NVIDIA.iter().rev().find(|(first, _)| *first <= device);
                 range.and_then(|(_, sm)| *sm).map_or(Self::Unknown, Self::Nvidia)
@@ -111,14 +159,16 @@ impl Gpu {
         }
     }
 
-    /// The newest generation of PCIe that the chip can, by the makers' data sheets: P100, V100 and T4 have 3.0; A100, GA10x, AD10x, MI50
+    /// The newest generation of PCIe that the chip can, by the makers' data sheets: Fermi and Tesla K20 have 2.0 (board specifications of
+    /// Tesla M2090 and K20, "PCI Express Gen2 x16"); other Kepler GPUs (that of K40, "PCI Express Gen3 x16"), P100, V100 and T4 3.0; A100, GA10x, AD10x, MI50
     /// to MI250X 4.0; H100, B200, GB20x, MI300 and MI350 5.0; B300 6.0.
     pub(crate) fn pcie_generation(self) -> Option<u8> {
         match self {
             Self::Nvidia(103) => Some(6),
             Self::Nvidia(90..=100 | 120) => Some(5),
             Self::Nvidia(80..=89) => Some(4),
-            Self::Nvidia(60..=75) => Some(3),
+            Self::Nvidia(30..=37 | 60..=75) => Some(3),
+            Self::Nvidia(20..=21) | Self::TeslaK20 => Some(2),
             Self::Amd(0x940..=0x95f) => Some(5),
             Self::Amd(0x906 | 0x908 | 0x90a) => Some(4),
             Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
@@ -134,14 +184,20 @@ impl Gpu {
             Self::Nvidia(80..=86) => Some(3),
             Self::Nvidia(90) => Some(4),
             Self::Nvidia(100..=103) => Some(5),
-            Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
+            Self::Nvidia(_) | Self::TeslaK20 | Self::Amd(_) | Self::Unknown => None,
         }
+    }
+
+    /// How many copies the chip sends at once, where it is known: Fermi and Kepler GPUs have at most one copy engine for each direction (NVIDIA,
+    /// white papers of Fermi and Kepler GK110; Martinasso et al., SC16, step A, of K80).
+    pub(crate) fn engines(self) -> Option<usize> {
+        matches!(self, Self::Nvidia(20..=37) | Self::TeslaK20).then_some(1)
     }
 
     /// By the product name that NVIDIA's tools print, by its first word that is a model: compute capabilities by NVIDIA's list "CUDA GPUs".
     pub(crate) fn of_product(name: &str) -> Self {
         let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let known = |word: &str| PRODUCTS.iter().find(|(model, _)| *model == word).map(|(_, sm)| Self::Nvidia(*sm));
+        let known = |word: &str| PRODUCTS.iter().find(|(model, _)| *model == word).map(|(_, gpu)| *gpu);
         words.filter_map(known).next().unwrap_or_default()
     }
 
@@ -166,7 +222,18 @@ mod tests {
         let nvidia = [0x15f9, 0x1db8, 0x20b0, 0x2235, 0x2330, 0x25b6, 0x26b1, 0x2901, 0x2bb5, 0x3182];
         let expected = [60, 70, 80, 86, 90, 86, 89, 100, 120, 103].map(Gpu::Nvidia);
         assert_eq!(nvidia.map(|id| Gpu::of_ids(0x10de, id)), expected);
-        assert_eq!([0x1021, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
+        let old = [0x06d1, 0x1091, 0x118f, 0x1021, 0x1028, 0x1023, 0x1024, 0x102d];
+        let expected_old = [Gpu::Nvidia(20), Gpu::Nvidia(20), Gpu::Nvidia(30), Gpu::TeslaK20, Gpu::TeslaK20];
+        let expected_old = expected_old.into_iter().chain([35, 35, 37].map(Gpu::Nvidia));
+        assert!(old.into_iter().map(|id| Gpu::of_ids(0x10de, id)).eq(expected_old));
+        let pcie = old.map(|id| Gpu::of_ids(0x10de, id).pcie_generation().unwrap_or(0));
+        assert_eq!(pcie, [2, 2, 3, 2, 2, 3, 3, 3]);
+        let named = ["Tesla M2090", "Tesla K20Xm", "Tesla K40m", "Tesla K80", "GK210GL [Tesla K80]"];
+        let named = named.map(|name| Gpu::of_product(name).pcie_generation().unwrap_or(0));
+        assert_eq!(named, [2, 2, 3, 3, 3]);
+        assert!(old.into_iter().all(|id| Gpu::of_ids(0x10de, id).engines() == Some(1)));
+        assert!(expected.iter().all(|gpu| gpu.engines().is_none()));
+        assert_eq!([0x10c3, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
         let nvlink = expected.map(|gpu| gpu.nvlink_generation());
         assert_eq!(nvlink, [Some(1), Some(2), Some(3), Some(3), Some(4), Some(3), None, Some(5), None, Some(5)]);
         assert_eq!((Gpu::Unknown.nvlink_generation(), Gpu::Amd(0x942).nvlink_generation()), (None, None));

@@ -17,6 +17,7 @@ mod class;
 mod complete;
 mod decode;
 mod doubts;
+mod engines;
 mod finding;
 mod format;
 mod functions;
@@ -115,6 +116,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         adding::add(&mut machine, addition, &mut findings)?;
     }
     complete::complete(&mut machine, &mut findings);
+    engines::complete(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
     missing::report(&machine, &names, options.figures, &mut findings);

@@ -84,6 +84,8 @@ pub(crate) struct Device {
     pub(crate) has_model: bool,
     /// The model, where it is known and is a module with links to others.
     pub(crate) module: Option<Module>,
+    /// How many copies a GPU sends at once, where it is known or assumed.
+    pub(crate) engines: Option<usize>,
     /// Name or model; may be any text of the dump.
     pub(crate) label: String,
     /// Number of bridges above it.
@@ -95,7 +97,8 @@ impl Device {
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
         let (number, gpu, module, label) = (None, Gpu::Unknown, None, String::new());
-        Self { kind, bus, up, parent, children, number, gpu, has_model: false, module, label, depth }
+        let (has_model, engines) = (false, None);
+        Self { kind, bus, up, parent, children, number, gpu, has_model, module, engines, label, depth }
     }
 
     /// Whether the dump does not say which GPU it is: at most of which generation.

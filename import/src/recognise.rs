@@ -8,6 +8,25 @@ use crate::{lspci, rocm, smi};
 const FORMATS: &str = "give NCCL topology XML, hwloc XML, or the output of `nvidia-smi topo -m`, `rocm-smi --showtopo`, `lspci -tv` or `lspci -vv`; \
      `--as` names the kind";
 
+/// Outputs of AMD's tools that have no topology that is read: a mark in them, and what they are.
+const NOT_READ: [(&str, &str); 4] = [
+    ("HSA System Attributes", "`rocminfo`, which lists processors and GPUs without links and NUMA nodes"),
+    ("HSA Agents", "`rocminfo`, which lists processors and GPUs without links and NUMA nodes"),
+    ("WEIGHT TABLE:", "`amd-smi topology`, which has no NUMA nodes"),
+    ("LINK TYPE TABLE:", "`amd-smi topology`, which has no NUMA nodes"),
+];
+
+/// Refuses what is known and not read.
+fn not_read(text: &str) -> Result<(), Refusal> {
+    let lines = || (1..).zip(text.lines());
+    let of_mark = |(mark, tool): &(&str, &'static str)| {
+        lines().find(|(_, line)| line.trim_start().starts_with(mark)).map(|(line, _)| (line, *tool))
+    };
+    let Some((line, tool)) = NOT_READ.iter().find_map(of_mark) else { return Ok(()) };
+    let help = format!("give the output of {}, or better RCCL's dump: NCCL_TOPO_DUMP_FILE=topology.xml", rocm::COMMAND);
+    Err(Refusal::new(format!("this is the output of {tool}")).at(line).help(help))
+}
+
 /// The format of a text, by its content.
 pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     let start = text.trim_start();
@@ -17,6 +36,7 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     if rocm::line_of(text).is_some() {
         return Ok(Format::RocmSmi);
     }
+    not_read(text)?;
     if text.lines().any(smi::is_head) {
         return Ok(Format::NvidiaSmi);
     }

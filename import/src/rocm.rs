@@ -25,7 +25,7 @@ use crate::refusal::Refusal;
 use text::Section;
 
 /// What prints all that is read here.
-const COMMAND: &str = "`rocm-smi --showtopo --shownodesbw --showproductname --showbus`";
+pub(crate) const COMMAND: &str = "`rocm-smi --showtopo --shownodesbw --showproductname --showbus`";
 
 /// What only `rocm-smi` writes.
 const WORDS: [&str; 5] = [

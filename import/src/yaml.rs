@@ -81,10 +81,11 @@ fn node(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, i
         DeviceKind::Fpga => "fpga",
     };
     let (name, link) = (names.device(index), types.up(device.up));
-    let bus = device.bus.map(|bus| format!("bus_id: \"{bus}\""));
+    let engines = device.engines.map(|engines| format!("engines: {engines}"));
+    let keys = engines.into_iter().chain(device.bus.map(|bus| format!("bus_id: \"{bus}\"")));
     if device.children.is_empty() {
-        let bus = bus.map_or_else(String::new, |bus| format!(", {bus}"));
-        let line = format!("{:indent$}{name}: {{ kind: {kind}, link: {link}{bus} }}", "");
+        let keys: String = keys.map(|key| format!(", {key}")).collect();
+        let line = format!("{:indent$}{name}: {{ kind: {kind}, link: {link}{keys} }}", "");
         let label = clean(&device.label, 80);
         if label.is_empty() {
             let _ = writeln!(out, "{line}");
@@ -98,8 +99,8 @@ fn node(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, i
     }
     let inner = indent + 2;
     let _ = writeln!(out, "{:indent$}{name}:\n{:inner$}kind: {kind}\n{:inner$}link: {link}", "", "", "");
-    if let Some(bus) = bus {
-        let _ = writeln!(out, "{:inner$}{bus}", "");
+    for key in keys {
+        let _ = writeln!(out, "{:inner$}{key}", "");
     }
     let _ = writeln!(out, "{:inner$}children:", "");
     for &child in &device.children {

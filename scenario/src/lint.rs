@@ -107,12 +107,11 @@ impl Lint<'_> {
         (self.scenario.task_kind(task) == TaskKind::Planned).then(|| self.scenario.groups.of(task).map(|g| g.first))?
     }
 
-    /// `engines` on devices whose engines nothing uses.
+    /// `engines` on devices whose engines nothing uses, in the scenario's own text: a topology in a file is for others, too.
     fn idle_engines(&self) -> Option<Diagnostic> {
         let engines = &self.scenario.written_engines;
-        if engines.is_empty() {
-            return None;
-        }
+        let mut own = engines.iter().filter(|(_, span)| span.source == Span::OF_FILE).peekable();
+        own.peek()?;
         let mut has_effect = vec![false; self.scenario.fabric.nodes().len()];
         let used = self.engines_of(|_| true);
         for (engine, _) in self.scenario.tasks.engines().iter().zip(used).filter(|(_, used)| *used) {
@@ -122,7 +121,7 @@ impl Lint<'_> {
                 *has_effect = true;
             }
         }
-        let (node, span) = engines.iter().find(|(node, _)| !has_effect[node.index()])?;
+        let (node, span) = own.find(|(node, _)| !has_effect[node.index()])?;
         let name = self.scenario.node_name(*node);
         let message = format!("`engines` has no effect: nothing queues for an engine of `{name}`");
         Some(self.warning(*span, message, "remove it"))

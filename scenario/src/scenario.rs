@@ -28,6 +28,8 @@ pub struct Scenario {
     pub input_sha256: String,
     /// Nodes and links, as the topology describes them.
     pub fabric: Fabric,
+    /// The newest generation of PCIe that the types of its links give by `generation`.
+    pub pcie_generation: Option<u8>,
     /// Routes of the transfers.
     pub routes: Routes,
     /// What to do. The id of a transfer in a phase is the number of its task.
@@ -86,11 +88,13 @@ impl Scenario {
     /// Puts the parts together, after everything went well.
     pub(crate) fn new(mut context: Context, parts: Parts) -> Self {
         let Parts { topology, workload, .. } = parts;
+        let pcie_generation = topology.packets.links.iter().filter_map(|(_, packet)| packet.generation).max();
         Self {
             name: parts.name,
             file: parts.file,
             input_sha256: parts.input_sha256,
             fabric: topology.fabric,
+            pcie_generation,
             routes: workload.routes,
             tasks: workload.tasks,
             arbiters: parts.arbiters,

@@ -20,6 +20,11 @@ pub(crate) struct Span {
     pub(crate) width: u32,
 }
 
+impl Span {
+    /// The source of the file that was asked for, which is read before all that it names.
+    pub(crate) const OF_FILE: u32 = 0;
+}
+
 #[derive(Clone, Debug)]
 struct Source {
     name: Arc<str>,

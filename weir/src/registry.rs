@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
-use weir_plugin_api::Flags;
+use weir_plugin_api::{ArbiterEntry, Flags};
 use weir_plugin_host::{Library, Place, PluginConfig, Refusal};
 use weir_scenario::{ArbiterSpec, Diagnostic};
 
@@ -42,9 +43,26 @@ impl Registry {
     /// one of the two is missing.
     #[must_use]
     pub fn map_for(&self, kinds: &[&str], generation: Option<u8>) -> Option<MachineArbiters> {
-        let made_for_pcie = || self.iter().filter(|entry| entry.flags.contains(Flags::FOR_PCIE));
-        let without_fit = made_for_pcie().find(|entry| !entry.params_schema.contains("\"x-weir-fit\""));
-        let for_pcie = without_fit.or_else(|| made_for_pcie().next())?;
+        let without_fit = self.made_for_pcie().find(|entry| !entry.params_schema.contains("\"x-weir-fit\""));
+        let for_pcie = without_fit.or_else(|| self.made_for_pcie().next())?;
+        self.map_of(for_pcie, kinds, generation)
+    }
+
+    /// The same with each other arbiter made for PCIe that has a parameter for the machine's generation: whoever names it
+    /// without one gets a default that may be another machine's.
+    #[must_use]
+    pub fn others_for(&self, kinds: &[&str], generation: Option<u8>) -> Vec<MachineArbiters> {
+        let first = self.map_for(kinds, generation);
+        let maps = self.made_for_pcie().filter_map(|entry| self.map_of(entry, kinds, generation));
+        maps.filter(|map| Some(map) != first.as_ref() && !map.sources.is_empty()).collect()
+    }
+
+    fn made_for_pcie(&self) -> impl Iterator<Item = &Arc<ArbiterEntry>> {
+        self.iter().filter(|entry| entry.flags.contains(Flags::FOR_PCIE))
+    }
+
+    /// The map that gives PCIe to an arbiter.
+    fn map_of(&self, for_pcie: &Arc<ArbiterEntry>, kinds: &[&str], generation: Option<u8>) -> Option<MachineArbiters> {
         let other = self.default_arbiter()?;
         let mut spec = ArbiterSpec::plain(for_pcie);
         let (params, sources) = generation.map(|generation| by_generation(for_pcie, generation)).unwrap_or_default();

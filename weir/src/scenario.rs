@@ -116,7 +116,7 @@ impl Scenario {
     }
 
     /// Warnings about what the transfers set and this arbiter does not read (`weight`, `priority`), and about links that
-    /// they take and it is not made for.
+    /// they take and it is not made for; and about defaults of its parameters for another generation of PCIe.
     ///
     /// # Errors
     /// There is no such arbiter.

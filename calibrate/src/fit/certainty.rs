@@ -4,7 +4,10 @@
 //! directions in the space of parameters: one below [`NONE`] of the largest is not determined at all, one below
 //! [`HARDLY`] hardly. Parameters belong coupled where the projector on these directions couples them.
 //! Standard errors are s · √diag((JᵀJ)⁻¹), with s² the sum of squares over the degrees of freedom (Seber and Wild,
-//! *Nonlinear Regression*, 1989, section 2.1.2).
+//! *Nonlinear Regression*, 1989, section 2.1.2), which holds if all rows have errors of one size. Where the rows that determine
+//! a parameter have larger ones than the others, it is too small. Then the error is that of White's estimator,
+//! √diag((JᵀJ)⁻¹ Jᵀ diag(r²) J (JᵀJ)⁻¹ · n/(n − p)), which lets each row have its own (White, *Econometrica* 48, 1980; the
+//! factor: MacKinnon and White, *J. Econometrics* 29, 1985, HC1). The larger of the two is taken.
 
 use nalgebra::{DMatrix, DVector};
 use ordered_float::OrderedFloat;
@@ -45,8 +48,8 @@ pub(crate) struct Certainty {
     pub(crate) correlated: Vec<(usize, usize, f64)>,
 }
 
-/// Judges derivatives by `squares`, the sum of the squares of the residuals.
-pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
+/// Judges derivatives by the residuals of their rows.
+pub(crate) fn certainty(jacobian: &DMatrix<f64>, residuals: &[f64]) -> Certainty {
     let (rows, columns) = jacobian.shape();
     let lengths: Vec<f64> = jacobian.column_iter().map(|c| c.norm()).collect();
     let Some(spectrum) = Spectrum::of(jacobian, &lengths) else {
@@ -65,9 +68,12 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
     let mut coupled = groups(&lost, &lengths, false);
     coupled.extend(groups(&spectrum.projector(NONE, HARDLY), &lengths, true));
     coupled.retain(|group| group.parameters.len() > 1);
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
     let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
+    let whites = spectrum.whites(jacobian, &lengths, residuals);
     let error = |at: usize| {
-        let error = (variance * spectrum.inverse(at, at)).sqrt() / lengths[at];
+        let white = whites[at] * rows as f64 / freedom.max(1) as f64;
+        let error = (variance * spectrum.inverse(at, at)).max(white).sqrt() / lengths[at];
         (lengths[at] > LEAST_COLUMN && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
     };
     let error: Vec<Option<f64>> = (0..columns).map(error).collect();
@@ -125,6 +131,20 @@ impl Spectrum {
         sum
     }
 
+    /// The diagonal of (JᵀJ)⁻¹ Jᵀ diag(r²) J (JᵀJ)⁻¹, scaled.
+    fn whites(&self, jacobian: &DMatrix<f64>, lengths: &[f64], residuals: &[f64]) -> Vec<f64> {
+        let columns = lengths.len();
+        let inverse = DMatrix::from_fn(columns, columns, |a, b| self.inverse(a, b));
+        let mut all = vec![0.0; columns];
+        for (row, residual) in jacobian.row_iter().zip(residuals) {
+            let scaled = |b: usize| if lengths[b] > LEAST_COLUMN { row[b] / lengths[b] } else { 0.0 };
+            let scaled = DVector::from_fn(columns, |b, _| scaled(b));
+            let step = &inverse * scaled * *residual;
+            all.iter_mut().zip(step.iter()).for_each(|(sum, part)| *sum += part * part);
+        }
+        all
+    }
+
     /// An entry of (JᵀJ)⁻¹, scaled, over the directions that are determined.
     fn inverse(&self, a: usize, b: usize) -> f64 {
         let each = |&i: &usize| self.v_t[(i, a)] / self.values[i] * (self.v_t[(i, b)] / self.values[i]);
@@ -169,7 +189,7 @@ mod tests {
     #[test]
     fn equal_columns_cannot_be_told_apart() {
         let j = DMatrix::from_row_slice(4, 3, &[1.0, 1.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
-        let found = certainty(&j, 1e-4);
+        let found = certainty(&j, &[0.005; 4]);
         assert_eq!(found.freedom, 2);
         assert_eq!(found.coupled.len(), 1);
         let group = &found.coupled[0];
@@ -179,11 +199,12 @@ mod tests {
     }
 
     /// y = a + b·x at x = 0, 1, 2: the textbook errors, s² = Σr²/(n − 2), var b = s²/Σ(x − x̄)² = s²/2,
-    /// var a = s²·(1/3 + 1/2).
+    /// var a = s²·(1/3 + 1/2). White's are smaller: with r = (c, −2c, c), 6c² = Σr², var b = 3·c²/2 = s²/4.
     #[test]
     fn errors_are_those_of_a_straight_line() {
         let j = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 1.0, 1.0, 1.0, 2.0]);
-        let found = certainty(&j, 0.25);
+        let c = (0.25_f64 / 6.0).sqrt();
+        let found = certainty(&j, &[c, -2.0 * c, c]);
         let expected = [(0.25_f64 * (1.0 / 3.0 + 0.5)).sqrt(), (0.25_f64 / 2.0).sqrt()];
         for (error, expected) in found.error.iter().zip(expected) {
             assert!((error.unwrap() - expected).abs() < 1e-12);
@@ -191,10 +212,22 @@ mod tests {
         assert!(found.coupled.is_empty());
     }
 
+    /// Twenty rows of one parameter without error do not hide that the two of the other differ by ±0.2: the error of their mean
+    /// is 0.2/√2, by White times √(22/20). Of all rows together it would be √(0.08/20)/√2 = 0.045.
+    #[test]
+    fn rows_that_contradict_each_other_count_for_their_own_parameter() {
+        let j = DMatrix::from_fn(22, 2, |row, column| f64::from(u8::from((row < 20) == (column == 0))));
+        let residuals: Vec<f64> = (0..22).map(|row| [0.0, 0.2, -0.2][(row - 19_usize.min(row)).min(2)]).collect();
+        let found = certainty(&j, &residuals);
+        let expected = 0.2 / 2_f64.sqrt() * (22.0_f64 / 20.0).sqrt();
+        assert!((found.error[1].unwrap() - expected).abs() < 1e-12, "{:?}", found.error);
+        assert!((found.error[0].unwrap() - (0.08_f64 / 20.0 / 20.0).sqrt()).abs() < 1e-12, "{:?}", found.error);
+    }
+
     #[test]
     fn a_column_that_nothing_depends_on_has_no_error_and_no_company() {
         let j = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 1.1, 0.0, 0.9, 0.0]);
-        let found = certainty(&j, 0.01);
+        let found = certainty(&j, &[0.1, 0.0, 0.0]);
         assert!(found.error[0].is_some() && found.error[1].is_none() && found.coupled.is_empty());
         assert_eq!(found.freedom, 2);
     }
@@ -202,7 +235,7 @@ mod tests {
     #[test]
     fn nearly_equal_columns_are_named_with_errors() {
         let j = DMatrix::from_row_slice(3, 2, &[1.0, 1.0, 1.0, 1.0 + 1e-4, 1.0, 1.0 - 1e-4]);
-        let found = certainty(&j, 1e-6);
+        let found = certainty(&j, &[1e-3, 0.0, 0.0]);
         assert!(found.coupled.len() == 1 && found.coupled[0].hardly);
         assert!(found.error.iter().all(Option::is_some));
     }

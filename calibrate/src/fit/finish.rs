@@ -42,7 +42,8 @@ fn coupled(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Coupled>, FitEr
     let setting = problem.setting(&solved.parameters, &solved.values());
     let problem = Problem { base: &setting, ..*problem };
     // What no row depends on may be as narrow as what rows do depend on: it is out of the way for derivatives.
-    Ok(certainty(&problem.jacobian(&solved.parameters, &cleared(&problem, solved))?, solved.squares).coupled)
+    let residuals = problem.all_residuals(problem.base)?;
+    Ok(certainty(&problem.jacobian(&solved.parameters, &cleared(&problem, solved))?, &residuals).coupled)
 }
 
 /// Parameters of the arbiter that others make up for go back to where they were, or to their least value where a bandwidth
@@ -87,7 +88,7 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     let at: Vec<f64> = moving.iter().map(|&i| clear[i]).collect();
     let base = solved.setting(problem, &clear);
     let jacobian = Problem { base: &base, ..*problem }.jacobian(&parts, &at)?;
-    let found = certainty(&jacobian, solved.squares);
+    let found = certainty(&jacobian, &problem.all_residuals(problem.base)?);
     let known = |(i, value): (usize, f64)| {
         let lost = coupled.iter().any(|t| !t.hardly && t.parameters.contains(&i));
         match moving.iter().position(|&m| m == i).map(|at| (at, found.error[at])) {

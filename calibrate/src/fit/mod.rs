@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
-//! half as long. All rows count the same.
+//! half as long. All rows count the same. What a person reads is the relative error, simulated / measured − 1.
 
 mod bounds;
 mod certainty;
@@ -46,7 +46,7 @@ use problem::Problem;
 pub use error::{AboveTheWire, FitError};
 pub use marked::{Marked, marks};
 pub use options::{Choice, FitOptions};
-pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
+pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, mean_error};
 pub use simulator::Simulator;
 
 use crate::measurement::Experiment;

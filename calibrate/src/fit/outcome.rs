@@ -122,13 +122,13 @@ pub struct Fit {
     pub setting: Setting,
 }
 
-/// Root of the mean square of ln(simulated / measured) over some rows; `None` for no rows.
+/// Mean of |simulated / measured − 1| over some rows, as `weir validate` and docs/accuracy.md have it; `None` for no rows.
 #[must_use]
-pub fn rms<'a>(rows: impl IntoIterator<Item = &'a Compared>) -> Option<f64> {
+pub fn mean_error<'a>(rows: impl IntoIterator<Item = &'a Compared>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0_u32);
     for row in rows {
-        sum += libm::log(row.simulated / row.measured).powi(2);
+        sum += row.error().abs();
         count += 1;
     }
-    (count > 0).then(|| (sum / f64::from(count)).sqrt())
+    (count > 0).then(|| sum / f64::from(count))
 }

@@ -110,7 +110,8 @@ impl Problem<'_> {
         all
     }
 
-    fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
+    /// Residuals of all fitted rows.
+    pub(crate) fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
         Ok(self.residuals(setting, |_| true)?.into_iter().flatten().collect())
     }
 

@@ -176,7 +176,8 @@ fn split(problem: &Problem<'_>, solved: &Solved, at: usize, parts: [Parameter; 2
 /// Whether the data determine all parts of a parameter; `None` unless they separate the parts from each other and at
 /// least one of them from all else. Others may be hidden behind narrower links, or tie with them.
 fn determined(problem: &Problem<'_>, finer: &Solved, parts: Range<usize>) -> Result<Option<bool>, FitError> {
-    let found = certainty(&problem.jacobian(&finer.parameters, &finer.at)?, finer.squares);
+    let residuals = problem.all_residuals(&problem.setting(&finer.parameters, &finer.values()))?;
+    let found = certainty(&problem.jacobian(&finer.parameters, &finer.at)?, &residuals);
     let of = |group: &Coupled| group.parameters.iter().filter(|i| parts.contains(i)).count();
     let alone = |i: usize| found.error[i].is_some() && found.coupled.iter().all(|t| !t.parameters.contains(&i));
     let apart = found.coupled.iter().all(|group| of(group) < 2) && parts.clone().any(alone);

@@ -1,7 +1,11 @@
 //! What is fitted, and to which groups.
 
+use std::collections::BTreeSet;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use weir_plugin_api::LinkId;
 
 use super::error::FitError;
 use super::marked::Marked;
@@ -55,7 +59,9 @@ pub(super) fn wanted(
     let bytes = || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| t.bytes));
     let apart = bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));
     if options.latency == Choice::Yes || (options.latency == Choice::Auto && apart) {
-        parameters.extend(parameter::latencies(machine, &used));
+        let (told, kept) = latencies(problem, options, &used);
+        parameters.extend(told);
+        notes.extend(kept);
     } else if options.latency == Choice::Auto {
         notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
     }
@@ -68,6 +74,29 @@ pub(super) fn wanted(
     let asked = |one: &(Marked, f64)| options.arbiter.as_ref().is_none_or(|keys| keys.iter().any(|key| is(one, key)));
     parameters.extend(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)));
     Ok(parameters)
+}
+
+/// The latencies to be fitted, and a note about those that stay: where all copies over links of a type have one size, what the latency takes
+/// the bandwidth could take, too.
+fn latencies(problem: &Problem<'_>, options: &FitOptions, used: &[LinkId]) -> (Vec<Parameter>, Option<String>) {
+    let of_one_size = |parameter: &Parameter| {
+        let crossing = |e: &usize| problem.simulator.links(*e).iter().any(|link| parameter.links.contains(link));
+        let crossing = (0..problem.experiments.len()).filter(crossing);
+        let sizes: BTreeSet<u64> =
+            crossing.flat_map(|e| problem.experiments[e].transfers.iter().map(|t| t.bytes)).collect();
+        options.bandwidth && sizes.len() < 2
+    };
+    let all = parameter::latencies(problem.machine, used);
+    let (kept, told): (Vec<Parameter>, Vec<Parameter>) = all.into_iter().partition(of_one_size);
+    let names: Vec<&str> = kept.iter().map(|parameter| &*parameter.name).collect();
+    let note = format!(
+        "{} as in the topology: one size of copies cannot tell a latency from a bandwidth",
+        match names.len() {
+            1 => format!("{} stays", names[0]),
+            _ => format!("{} stay", names.join(", ")),
+        }
+    );
+    (told, (!names.is_empty()).then_some(note))
 }
 
 fn loggp_parameters(experiments: &[Experiment]) -> Vec<Parameter> {

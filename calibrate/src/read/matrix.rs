@@ -24,6 +24,15 @@ enum End {
     Gpu(usize),
 }
 
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cpu(at) => write!(f, "CPU {at}"),
+            Self::Gpu(at) => write!(f, "GPU {at}"),
+        }
+    }
+}
+
 /// The matrix that the lines are of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Matrix {
@@ -39,6 +48,10 @@ struct MatrixReader<'a> {
     ends: Vec<End>,
     matrix: Option<(Matrix, String)>,
     columns: Vec<Option<End>>,
+    /// The line of the columns.
+    head: u32,
+    /// The rows so far.
+    rows: Vec<Row>,
     cells: usize,
     used: Vec<End>,
     log: Log,
@@ -46,7 +59,9 @@ struct MatrixReader<'a> {
 
 /// Whether a text is of rocm-bandwidth-test or TransferBench.
 pub(super) fn is_rocm(head: &str) -> bool {
-    head.contains("RocmBandwidthTest") || head.contains("directional copy peak bandwidth GB/s")
+    // Version 2.3 has no `copy` in its titles.
+    let titles = ["directional copy peak bandwidth GB/s", "directional peak bandwidth GB/s"];
+    head.contains("RocmBandwidthTest") || titles.iter().any(|title| head.contains(title))
 }
 
 /// Whether a text has a host matrix of busGrind.
@@ -56,10 +71,12 @@ pub(super) fn is_bus_grind(head: &str) -> bool {
 
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let (ends, columns, used) = (Vec::new(), Vec::new(), Vec::new());
-    let mut reader = MatrixReader { source, ends, matrix: None, columns, cells: 0, used, log: Log::default() };
+    let (rows, log) = (Vec::new(), Log::default());
+    let mut reader = MatrixReader { source, ends, matrix: None, columns, head: 0, rows, cells: 0, used, log };
     for line in source.lines() {
         reader.line(line)?;
     }
+    reader.end()?;
     if reader.cells == 0 && reader.log.skipped.is_empty() {
         let help = "the log may have been cut off: save the whole output, with its matrices";
         return Err(source.error(Span::line(1), "the log has no matrix of copies", help));
@@ -74,14 +91,31 @@ impl MatrixReader<'_> {
         if let Some(device) = trimmed.strip_prefix("Device:") {
             self.device(device);
         } else if let Some(matrix) = matrix_of(trimmed) {
-            (self.matrix, self.columns) = (Some((matrix, trimmed.to_owned())), Vec::new());
+            self.end()?;
+            self.matrix = Some((matrix, trimmed.to_owned()));
+        } else if trimmed.contains("Matrix") {
+            self.end()?;
         } else if self.matrix.is_some() {
             self.cells(line, trimmed)?;
         }
         Ok(())
     }
 
-    /// `Device: 1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`: a GPU has a bus id, a processor none.
+    /// The end of a matrix. One of copies between ends has a row for each column; one of the host has a row for each way.
+    fn end(&mut self) -> Result<(), Box<Diagnostic>> {
+        let (columns, rows) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.rows));
+        // A matrix that is not used was left at its first row.
+        let used = self.matrix.take().is_some();
+        if !used || rows.iter().any(|row| !matches!(row, Row::From(_))) {
+            return Ok(());
+        }
+        let missing = columns.iter().flatten().filter(|end| !rows.contains(&Row::From(**end)));
+        let missing: Vec<String> = missing.map(ToString::to_string).collect();
+        self.source.all_rows(self.head, &missing)
+    }
+
+    /// `Device: 1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`: a GPU has a bus id, a processor none. busGrind lists GPUs alone, as
+    /// `Device: 0, NVIDIA X, pciBusID: 4, pciDeviceID: 0, pciDomainID:0`.
     fn device(&mut self, text: &str) {
         let bus_id = |part: &str| {
             let part = part.trim();
@@ -89,7 +123,7 @@ impl MatrixReader<'_> {
                 && part.contains('.')
                 && part.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b))
         };
-        let gpu = text.split(',').skip(2).any(bus_id);
+        let gpu = text.contains("pciBusID:") || text.split(',').skip(2).any(bus_id);
         let count = |of: fn(&End) -> bool| self.ends.iter().filter(|end| of(end)).count();
         self.ends.push(match gpu {
             true => End::Gpu(count(|end| matches!(end, End::Gpu(_)))),
@@ -102,7 +136,11 @@ impl MatrixReader<'_> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             [] => {}
-            ["D/D" | "Dir\\D" | "SRC+EXE\\DST", ref names @ ..] => self.columns = self.header(names),
+            ["D/D" | "Dir\\D" | "SRC+EXE\\DST", ref names @ ..] => {
+                let matrix = self.matrix.clone();
+                self.end()?;
+                (self.matrix, self.head, self.columns) = (matrix, line.number, self.header(names));
+            }
             _ if self.columns.is_empty() => {}
             [kind @ ("CPU" | "GPU"), number, ref cells @ ..] => {
                 let end = named(kind, number);
@@ -159,6 +197,7 @@ impl MatrixReader<'_> {
             self.matrix = None;
             return Ok(());
         }
+        self.rows.extend(row);
         for (&cell, column) in cells.iter().zip(self.columns.clone()) {
             let (Some(row), Some(column)) = (row, column) else { continue };
             let own = matches!(row, Row::From(end) if end == column);
@@ -241,10 +280,7 @@ impl MatrixReader<'_> {
         self.used.dedup();
         let name = |end: &End| {
             let node = self.node(*end).map_or_else(|why| why, |node| self.source.machine.path(node));
-            match end {
-                End::Cpu(at) => format!("CPU {at} = {node}"),
-                End::Gpu(at) => format!("GPU {at} = {node}"),
-            }
+            format!("{end} = {node}")
         };
         let names: Vec<String> = self.used.iter().map(name).collect();
         if !names.is_empty() {
@@ -287,7 +323,7 @@ fn matrix_of(title: &str) -> Option<Matrix> {
         }
         () if lower.contains("concurrent") => Some(Matrix::Unused("weir does not know which copies ran at once")),
         () if lower.contains("bidirectional") || lower.contains("bdirectional") => Some(Matrix::BothWays),
-        () if lower.contains("unidirectional copy") || lower.contains("host/device") => Some(Matrix::OneWay),
+        () if lower.contains("unidirectional") || lower.contains("host/device") => Some(Matrix::OneWay),
         () => None,
     }
 }

@@ -73,12 +73,14 @@ pub fn read_log_text(
     options: &ReadOptions,
 ) -> Result<(LogKind, Log), Box<Diagnostic>> {
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
+    let untagged = tag::untagged_json(text);
+    let text = untagged.as_deref().unwrap_or(text);
     let source = Source { file, text, machine, options, devices, known_by: None, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
     let log = match kind {
         LogKind::Csv => csv::read(&source),
         LogKind::Nvbandwidth => nvbandwidth::read(&source),
-        LogKind::P2p => p2p::read(&source),
+        LogKind::P2p => p2p::read(&p2p::addressed(&source)?),
         LogKind::Nccl => nccl::read(&source),
         LogKind::Osu => osu::read(&source),
         LogKind::BandwidthTest => bandwidth_test::read(&source),
@@ -91,6 +93,7 @@ pub fn read_log_text(
 
 /// busGrind prints a matrix of the hosts, and matrices of pairs as the peer-to-peer sample does.
 fn bus_grind(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
+    let source = &p2p::addressed(source)?;
     let mut log = matrix::read(source)?;
     if source.text.contains("P2P=Enabled Bandwidth") {
         let pairs = p2p::read(source)?;

@@ -7,7 +7,7 @@ struct OtherTool {
     remedy: &'static str,
 }
 
-const TOOLS: [OtherTool; 7] = [
+const TOOLS: [OtherTool; 10] = [
     OtherTool {
         mark: &["Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"],
         tool: "`rocm-smi --showtopo`, which has weights and hops and no measured bandwidth",
@@ -34,9 +34,32 @@ const TOOLS: [OtherTool; 7] = [
         remedy: "use it with `weir import`, and run nccl-tests for a log",
     },
     OtherTool {
-        mark: &["-[0000:00]-", "PCI bridge:"],
+        mark: &[
+            "-[0000:",
+            "-[00]-",
+            "PCI bridge:",
+            "PCI bridge [0604]",
+            "LnkCap:",
+            "Host bridge:",
+            "Host bridge [0600]",
+        ],
         tool: "`lspci`, a dump of a machine without measured bandwidths",
         remedy: "use it with `weir import`, and run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["<topology", "<object type=\"Machine\"", "Machine (", "HostBridge", "Package L#0"],
+        tool: "hwloc (`lstopo`), a dump of a machine without measured bandwidths",
+        remedy: "use its XML (`lstopo --of xml`) with `weir import`, and run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["HSA System Attributes", "HSA Agents"],
+        tool: "`rocminfo`, a list of processors and GPUs without measured bandwidths",
+        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`",
+    },
+    OtherTool {
+        mark: &["CPU(s):", "NUMA node(s):"],
+        tool: "`lscpu`, which has no measured bandwidths",
+        remedy: "run `nvbandwidth -j` for a log",
     },
     OtherTool {
         mark: &["#bytes #iterations", "t_typical[usec]"],

@@ -6,10 +6,11 @@
 //! skipped, and so are, with P2P enabled, pairs of GPUs that cannot reach each other (0 in the connectivity matrix), the
 //! diagonal (copies within one GPU) and the latencies that the CPU saw (time to enqueue).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_scenario::Diagnostic;
 
+use super::bus;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
 use super::source::{LogLine, Source, Span};
@@ -50,10 +51,36 @@ struct MatrixCell<'a> {
 struct State {
     title: Option<Title>,
     columns: Vec<usize>,
+    /// The line of the columns.
+    head: u32,
+    /// The rows so far.
+    rows: BTreeSet<usize>,
     /// Pairs that cannot reach each other.
     apart: BTreeSet<(usize, usize)>,
     used: Used,
     cells: usize,
+}
+
+/// The same with the devices at the PCI addresses of lines such as `Device: 0, NVIDIA X, pciBusID: 1a, pciDeviceID: 0, pciDomainID:0`,
+/// whose numbers are hexadecimal; of busGrind, too.
+pub(super) fn addressed<'a>(source: &Source<'a>) -> Result<Source<'a>, Box<Diagnostic>> {
+    let address = |line: LogLine<'_>| {
+        let text = untagged(line.text).0.trim();
+        let (number, _) = text.strip_prefix("Device:")?.trim_start().split_once(',')?;
+        let value = |key: &str| {
+            let rest = text.split_once(key)?.1.trim_start();
+            Some(rest.split([',', ' ']).next().unwrap_or(rest))
+        };
+        let parts = (value("pciDomainID:")?, value("pciBusID:")?, value("pciDeviceID:")?);
+        Some((number.trim().parse().ok()?, format!("{}:{}:{}", parts.0, parts.1, parts.2)))
+    };
+    if source.options.devices.is_some() {
+        return Ok(source.clone());
+    }
+    let addresses: BTreeMap<usize, String> = source.lines().filter_map(address).collect();
+    let found = bus::devices(source.machine, &addresses, "GPU")
+        .map_err(|message| source.error(Span::line(1), message, bus::REMEDY))?;
+    Ok(found.map_or_else(|| source.clone(), |devices| source.with_devices(devices, bus::BY)))
 }
 
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
@@ -61,6 +88,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     for line in source.lines() {
         state.line(source, line, &mut log)?;
     }
+    state.end(source)?;
     if state.cells == 0 && log.skipped.is_empty() {
         let help = "the log may have been cut off; matrices follow titles such as `Unidirectional P2P=Enabled …`";
         return Err(source.error(Span::line(1), "the log has no matrix", help));
@@ -75,17 +103,21 @@ impl State {
     fn line(&mut self, source: &Source<'_>, line: LogLine<'_>, log: &mut Log) -> Result<(), Box<Diagnostic>> {
         let text = untagged(line.text).0;
         if text.contains("Matrix") {
+            self.end(source)?;
             self.begin(source, line, text.trim(), log);
             return Ok(());
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         match (words.first().copied(), self.title) {
             (Some("D\\D" | "GPU"), Some(_)) => {
+                self.end(source)?;
+                self.head = line.number;
                 self.columns = words[1..].iter().filter_map(|w| w.parse().ok()).collect();
             }
             (Some("CPU"), Some(Title { matrix: Matrix::Latency, .. })) => {
                 let why = "the time that the CPU needs to enqueue a copy, not the copy's";
                 source.skip(log, source.place_of(line, text), "latencies under `CPU`", why);
+                self.end(source)?;
                 self.title = None;
             }
             (Some(first), Some(title)) if !self.columns.is_empty() && first.parse::<usize>().is_ok() => {
@@ -94,6 +126,14 @@ impl State {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The end of a matrix: it has a row for each column.
+    fn end(&mut self, source: &Source<'_>) -> Result<(), Box<Diagnostic>> {
+        let (columns, rows) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.rows));
+        let missing: Vec<String> =
+            columns.iter().filter(|column| !rows.contains(column)).map(usize::to_string).collect();
+        source.all_rows(self.head, &missing)
     }
 
     /// A new matrix by its title.
@@ -134,6 +174,7 @@ impl State {
             return Err(source.error(Span::line(line.number), message, "give fewer"));
         }
         let Ok(i) = words[0].parse::<usize>() else { return Ok(()) };
+        self.rows.insert(i);
         for (&text, column) in words[1..].iter().zip(self.columns.clone()) {
             self.cell(source, line, title, MatrixCell { row: i, column, text }, log);
         }

@@ -42,6 +42,7 @@ pub(crate) fn error_at(file: &str, text: &str, span: Span, message: String, help
 }
 
 /// A text with its name, and what the numbers in it mean.
+#[derive(Clone)]
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a str,
     pub(crate) text: &'a str,
@@ -56,8 +57,7 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// The same with devices that something in the log says.
     pub(crate) fn with_devices(&self, devices: Vec<NodeId>, by: &'static str) -> Self {
-        let Self { file, text, machine, options, host, .. } = *self;
-        Self { file, text, machine, options, devices, known_by: Some(by), host }
+        Self { devices, known_by: Some(by), ..self.clone() }
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = LogLine<'_>> {
@@ -84,6 +84,17 @@ impl Source<'_> {
     pub(crate) fn wrong(&self, line: LogLine<'_>, field: &str, error: NumberError) -> Box<Diagnostic> {
         let Position { line, column, .. } = self.place_of(line, field);
         self.error(Span { line, column, width: field.chars().count() as u32 }, error.message, error.help)
+    }
+
+    /// Refuses a matrix without the rows of some of its columns.
+    pub(crate) fn all_rows(&self, head: u32, missing: &[String]) -> Result<(), Box<Diagnostic>> {
+        let message = match missing {
+            [] => return Ok(()),
+            [one] => format!("the matrix has a column {one} and no row {one}"),
+            _ => format!("the matrix has columns and no rows {}", missing.join(", ")),
+        };
+        let help = "complete the matrix, or remove it: the log may have been cut off";
+        Err(self.error(Span::line(head), message, help))
     }
 
     /// Notes a part of the log that is not used.

@@ -13,7 +13,7 @@ use number::{digits, rounded, time};
 use types::Plan;
 
 use crate::fit::parameter::ParameterKind;
-use crate::fit::{Fit, Known, rms};
+use crate::fit::{Fit, Known, mean_error};
 use crate::text::{quantity, uncertainty};
 
 /// The text of the calibrated topology; of a scenario, the scenario with its topology in place.
@@ -68,8 +68,8 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
     let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
     let count = |held_out: bool| fit.rows.iter().filter(|r| r.held_out == held_out).count();
     let percent = |held_out: bool| {
-        let found = rms(fit.rows.iter().filter(|r| r.held_out == held_out));
-        found.map_or_else(|| "no rows".to_owned(), |rms| format!("{:.3} %", rms * 100.0))
+        let found = mean_error(fit.rows.iter().filter(|r| r.held_out == held_out));
+        found.map_or_else(|| "no rows".to_owned(), |mean| format!("{:.3} %", mean * 100.0))
     };
     let (fitted, held_out) = (count(false), count(true));
     let rows = if fitted == 1 { "row" } else { "rows" };

@@ -128,8 +128,8 @@ fn made_of(name: &str, made: &[[f64; 2]; 4]) -> Vec<f64> {
 fn machines_with_directions_are_explained_and_nothing_wrong_is_called_known() {
     for seed in 0..SEEDS {
         let (found, made) = of_seed(seed);
-        let rms = weir_calibrate::fit::rms(&found.rows).expect("rows");
-        assert!(rms < 2.0 * NOISE, "seed {seed}: {rms}: {:#?}", found.parameters);
+        let mean = weir_calibrate::fit::mean_error(&found.rows).expect("rows");
+        assert!(mean < 2.0 * NOISE, "seed {seed}: {mean}: {:#?}", found.parameters);
         for fitted in found.parameters.iter().filter(|f| matches!(f.known, Known::Error(_))) {
             let near = |gbps: &f64| (fitted.value / (gbps * 1e9) - 1.0).abs() < 0.015;
             let (name, made) = (&fitted.parameter.name, made_of(&fitted.parameter.name, &made));

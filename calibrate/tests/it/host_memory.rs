@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::common::{library, machine};
-use weir_calibrate::fit::{Known, rms};
+use weir_calibrate::fit::{Known, mean_error};
 use weir_calibrate::read::{LogKind, ReadOptions, read_log_text};
 use weir_calibrate::{Experiment, Fit, FitOptions, fit};
 use weir_scenario::Machine;
@@ -69,7 +69,7 @@ fn copies_out_of_eight_gpus_are_predicted() {
     for f in &found.parameters {
         println!("{}: {} {:?}", f.parameter.name, f.value, f.known);
     }
-    println!("fitted {fitted}, held out {held_out}, mean {:?}", rms(&found.rows));
+    println!("fitted {fitted}, held out {held_out}, mean {:?}", mean_error(&found.rows));
     assert!(fitted < 0.1 && held_out < 0.1, "fitted {fitted}, held out {held_out}");
     let weight = found.parameters.iter().find(|f| f.parameter.name == "weight of copies out of host memory");
     let weight = weight.expect("a weight was asked for");

@@ -11,6 +11,7 @@ mod loggp;
 mod machines;
 mod measure;
 mod noise;
+mod odd_logs;
 mod readers;
 mod recover;
 mod shared;

@@ -143,7 +143,7 @@ fn nvbandwidth_is_read_with_what_ran_beside() {
     assert!(cut.contains("no JSON") && cut.contains("cut off"), "{cut}");
 }
 
-const P2P: &str = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\nP2P Connectivity Matrix\n     D\\D     0     1\n     0\t     1     1\n\
+const P2P: &str = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\nP2P Connectivity Matrix\n     D\\D     0     1\n     0\t     1     1\n     1\t     1     1\n\
 Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n   D\\D     0      1 \n     0 700.00  10.00 \n     1  10.00 700.00 \n\
 Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1 \n     0 700.00  20.00 \n     1  16.00 700.00 \n\
 Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1 \n     0 700.00  40.00 \n     1  32.00 700.00 \n\
@@ -162,7 +162,7 @@ fn the_peer_to_peer_sample_is_read_without_what_goes_through_the_host() {
     let few = fine(P2P, &with(|o| o.devices = Some("gpu4".to_owned()))).1;
     assert!(few.experiments.is_empty() && few.skipped.iter().any(|s| s.why.contains("--devices")));
     let error = read(&P2P.replace("  20.00 ", "  "), &ReadOptions::default()).unwrap_err();
-    assert!(error.contains("log:11:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");
+    assert!(error.contains("log:12:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");
 }
 
 const NCCL: &str = "# nThread 1 nGpus 4 minBytes 8 maxBytes 134217728\n#  Rank  0 Group  0 Pid 1 on n device  0 [0x07] X\n\

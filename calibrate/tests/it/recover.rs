@@ -4,7 +4,7 @@ use crate::common::{bandwidth_of, built_in, group, library, machine, measure, me
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use weir_calibrate::fit::{Choice, Known, Unseparated, rms};
+use weir_calibrate::fit::{Choice, Known, Unseparated, mean_error};
 use weir_calibrate::read::{ReadOptions, read_log};
 use weir_calibrate::{Experiment, Fit, FitError, FitOptions, fit, write_topology};
 use weir_scenario::{LoadOptions, Machine};
@@ -230,9 +230,31 @@ fn within_three_standard_errors_with_noise() {
             assert!((fitted - expected).abs() <= 3.0 * error, "seed {seed}: {name} {fitted} ± {error}");
             assert!(error > 1e-4 * expected && error < 0.05 * expected, "seed {seed}: {name} ± {error}");
         }
-        let rms = rms(&found.rows).expect("rows");
-        assert!((0.01..0.03).contains(&rms), "seed {seed}: {rms}");
+        let mean = mean_error(&found.rows).expect("rows");
+        assert!((0.01..0.03).contains(&mean), "seed {seed}: {mean}");
     }
+}
+
+/// One size tells the sum of latency and bytes over bandwidth: the latency of the topology is kept, unless the bandwidth is.
+#[test]
+fn latencies_stay_where_all_copies_have_one_size() {
+    let truth = machine(T2, &[]);
+    let pair = |bytes: u64| group(&truth, "pair", &[("gpu0", "gpu1", bytes)]);
+    let options = FitOptions { latency: Choice::Yes, ..FitOptions::default() };
+    let of = |sizes: &[u64], options: &FitOptions| {
+        let mut experiments: Vec<Experiment> = sizes.iter().map(|&bytes| pair(bytes)).collect();
+        measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+        let found = run(&truth, "max-min", &experiments, options);
+        let names = found.parameters.iter().map(|f| f.parameter.name.clone()).collect::<Vec<_>>();
+        (names, found.notes.join("; "))
+    };
+    let (names, notes) = of(&[300 * MB; 3], &options);
+    assert_eq!(names, ["bandwidth of pcie"]);
+    assert!(notes.contains("latency of pcie stays as in the topology: one size of copies"), "{notes}");
+    let (names, notes) = of(&[300 * MB, 300 * MB, MB], &options);
+    assert_eq!((names, &*notes), (vec!["bandwidth of pcie".to_owned(), "latency of pcie".to_owned()], ""));
+    let (names, _) = of(&[300 * MB; 3], &FitOptions { bandwidth: false, ..options });
+    assert_eq!(names, ["latency of pcie"]);
 }
 
 /// tau = 1 − 1/1.21 and 300 MB / 25.2829 ms (Martinasso et al., SC16, section VII).
@@ -326,7 +348,7 @@ fn whole_groups_are_held_out_by_the_seed() {
         let out: std::collections::BTreeSet<usize> =
             found.rows.iter().filter(|r| r.held_out).map(|r| r.experiment).collect();
         let mixed = found.rows.iter().any(|r| !r.held_out && out.contains(&r.experiment));
-        assert!(!mixed && out.len() == 2 && rms(&found.rows).unwrap() < 1e-6);
+        assert!(!mixed && out.len() == 2 && mean_error(&found.rows).unwrap() < 1e-6);
         out
     };
     assert_eq!(held_out(1), held_out(1));

@@ -2,7 +2,7 @@
 
 use crate::common::{group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
-use weir_calibrate::{Experiment, Fit, FitOptions, Made, fit, warnings, write_topology};
+use weir_calibrate::{Experiment, Fit, FitOptions, Made, MeasuredEnd, fit, warnings, write_topology};
 use weir_scenario::{LoadOptions, Machine};
 
 const GB: u64 = 1_000_000_000;
@@ -104,6 +104,46 @@ fn the_link_of_a_memory_may_stand_in_for_what_it_shares() {
     let both =
         |group: &Vec<&str>| group.contains(&"bandwidth of mem") && group.contains(&"memory of rc0/cpu to rc1/cpu");
     assert!(groups.iter().any(both), "{groups:?}");
+}
+
+/// One time of both copies, as the two-way matrices of most tools and `ib_write_bw -b` have it; latencies beside them do not count.
+#[test]
+fn rows_with_one_time_of_both_ways_ask_too() {
+    let text = |pcie: &str| {
+        format!(
+            "weir: 1\nlink_types:\n  pcie: {{ bandwidth: 50GB/s{pcie} }}\n  upi: {{ bandwidth: 30GB/s }}\ntree:\n  \
+             \"rc[0-1]\": {{ kind: root-complex, children: {{ \"gpu[0-1]\": {{ kind: gpu, link: pcie }} }} }}\n\
+             links:\n  - {{ between: [rc0, rc1], type: upi }}\n"
+        )
+    };
+    let truth = machine_of(&text(", shared: 70GB/s"));
+    let (near, far) = (("rc0/gpu0", "rc0/gpu1"), ("rc0/gpu0", "rc1/gpu0"));
+    let lone = |(a, b)| [group(&truth, "lone", &[(a, b, GB)]), group(&truth, "lone", &[(b, a, GB)])];
+    let both = |(a, b)| {
+        let mut both = group(&truth, "both", &[(a, b, GB), (b, a, GB)]);
+        both.rows.truncate(1);
+        both.rows[0].end = MeasuredEnd::Last;
+        both
+    };
+    let mut experiments = [lone(near).to_vec(), lone(far).to_vec(), vec![both(near), both(far)]].concat();
+    measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
+    let mut tiny = group(&truth, "tiny", &[(near.0, near.1, 16)]);
+    tiny.rows[0].seconds = 2e-6;
+    let all = |machine: &Machine, experiments: &[Experiment]| {
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: false };
+        warnings(machine, experiments, &fitted(machine, experiments), made).join("\n")
+    };
+    let start = machine_of(&text(""));
+    let asked = all(&start, &experiments);
+    assert!(asked.contains("add `shared: 70.000GB/s` to link type `pcie`"), "{asked}");
+    experiments.push(tiny);
+    assert!(all(&start, &experiments).contains("to link type `pcie`"), "{}", all(&start, &experiments));
+    experiments.pop();
+    assert!(!all(&truth, &experiments).contains("add `"), "{}", all(&truth, &experiments));
+    // Where the link between the sockets is the narrowest, it is what the directions may share.
+    experiments[5].rows[0].seconds *= 1.5;
+    let asked = all(&truth, &experiments);
+    assert!(asked.contains("to link type `upi`"), "{asked}");
 }
 
 /// A topology without shared bandwidths, and rows that ask for them: the lines to add, with the figures that made the rows.

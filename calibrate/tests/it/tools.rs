@@ -146,8 +146,9 @@ fn matrices_of_rocm_tools_number_processors_and_gpus() {
                Device: 2,  AMD Instinct,  GPU-aa,  07:0.0\n          Device: 3,  AMD Instinct,  GPU-bb,  c1:0.0\n\n          Inter-Device Access\n\n          \
                D/D       0         1         2         3\n\n          0         1         1         1         1\n\n          \
                Unidirectional copy peak bandwidth GB/s\n\n          D/D       0           1           2           3\n\n          \
-               0         N/A         N/A         27.100      27.200\n\n          2         28.100      N/A         900.000     45.500\n\n          \
+               0         N/A         N/A         27.100      27.200\n\n          1         N/A         N/A         N/A         N/A\n\n          2         28.100      N/A         900.000     45.500\n\n          3         N/A         N/A         N/A         900.000\n\n          \
                Bidirectional copy peak bandwidth GB/s\n\n          D/D       0           1           2           3\n\n          \
+               0         N/A         N/A         40.000      N/A\n\n          1         N/A         N/A         N/A         N/A\n\n          \
                2         40.000      N/A         N/A         90.000\n\n          3         N/A         N/A         90.000      N/A\n";
     let (kind, log) = read(&machine, rbt, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kind, LogKind::Rocm);
@@ -156,12 +157,14 @@ fn matrices_of_rocm_tools_number_processors_and_gpus() {
         ("cpu0", "gpu1", 1, 27.2),
         ("gpu0", "cpu0", 1, 28.1),
         ("gpu0", "gpu1", 1, 45.5),
+        ("cpu0", "gpu0", 2, 40.0),
         ("gpu0", "cpu0", 2, 40.0),
         ("gpu0", "gpu1", 2, 90.0),
     ];
     assert_eq!(each(&machine, &log), expected);
     let bench = "Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)\n SRC+EXE\\DST    CPU 00    CPU 01       \
-                 GPU 00    GPU 01\n  CPU 00  ->     92.21    102.51        45.11     45.16\n\n  GPU 01  ->     55.47     55.54        57.39   2132.28\n";
+                 GPU 00    GPU 01\n  CPU 00  ->     92.21    102.51        45.11     45.16\n\n  CPU 01  ->       N/A       N/A          N/A       N/A\n\n  \
+                 GPU 00  ->       N/A       N/A          N/A       N/A\n\n  GPU 01  ->     55.47     55.54        57.39   2132.28\n";
     let (kind, log) = read(&machine, bench, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kind, LogKind::Rocm);
     let expected = [
@@ -263,6 +266,11 @@ fn outputs_that_are_no_logs_are_named_with_what_to_run() {
         ("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-7\n", "nvidia-smi topo -m", "nvbandwidth -j"),
         ("<system version=\"1\">\n</system>\n", "NCCL's dump", "weir import"),
         ("-[0000:00]-+-00.0  Intel\n", "lspci", "weir import"),
+        ("-+-[0000:e0]-+-00.0  Intel\n", "lspci", "weir import"),
+        ("0000:00:00.0 Host bridge [0600]: Intel Corporation [8086:1237]\n", "lspci", "weir import"),
+        ("<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n</topology>\n", "hwloc", "weir import"),
+        ("Machine (754GB total)\n  Package L#0\n    NUMANode L#0 (P#0 377GB)\n", "hwloc", "lstopo --of xml"),
+        ("ROCk module is loaded\nHSA System Attributes\n", "rocminfo", "rocm-bandwidth-test -a"),
         (
             " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n 2       1000          1.10           2.05         1.11\n",
             "perftest",

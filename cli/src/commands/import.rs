@@ -23,7 +23,9 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
     // `-` is stdout, as it is stdin for the dump.
     let output = args.output.as_deref().filter(|output| !is_stdin(output));
-    let arbiters = Registry::built_in()?.map_for(&import.kinds_beside_pcie, import.pcie_generation);
+    let registry = Registry::built_in()?;
+    let (kinds, generation) = (&import.kinds_beside_pcie, import.pcie_generation);
+    let (arbiters, others) = (registry.map_for(kinds, generation), registry.others_for(kinds, generation));
     let mut topology = Output::open_apart(output, &[&args.file])?;
     topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_ref())))?;
     topology.finish()?;
@@ -36,6 +38,9 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
             let _ = writeln!(summary, "{}: {source}", Level::Assumed.word());
         }
         let _ = writeln!(summary, "in a scenario: `arbiter: {}`", arbiters.map);
+    }
+    for other in &others {
+        let _ = writeln!(summary, "or `arbiter: {}`; {}", other.map, other.sources.join("; "));
     }
     match output {
         Some(file) => {

@@ -1,6 +1,9 @@
 //! What the policies predict of measured machines: regenerates the tables of docs/accuracy.md from the numbers in
 //! `scenarios/measured`. `WEIR_ACCURACY=overwrite cargo test -p weir-cli --test it accuracy` writes them.
 
+mod collectives;
+mod dma;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -299,6 +302,8 @@ fn the_tables_are_what_the_policies_predict() {
     made = replaced(&made, "misses", &misses(&all));
     made = replaced(&made, "wirings", &wirings(&all));
     made = replaced(&made, "host", &host());
+    made = replaced(&made, "collectives", &collectives::tables());
+    made = replaced(&made, "dma", &dma::tables());
     assert!(all.iter().all(|(pattern, _)| pattern.op == "write"), "reads want a table of their own");
     if std::env::var_os("WEIR_ACCURACY").is_some_and(|value| value == "overwrite") {
         std::fs::write(&file, made).expect("docs/accuracy.md can be written");

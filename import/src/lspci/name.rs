@@ -64,13 +64,18 @@ impl DeviceName {
         Self {
             vendor,
             device,
-            gpu: if gpu == Gpu::Unknown { module.map_or(gpu, Module::gpu) } else { gpu },
+            gpu: if gpu == Gpu::Unknown { module.map_or_else(|| of_product(vendor, name), Module::gpu) } else { gpu },
             module,
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
             is_nameless: number.is_some() || label.ends_with("Device"),
         }
     }
+}
+
+/// A GPU of NVIDIA by its product, as `lspci -tv` names it.
+fn of_product(vendor: Option<u16>, name: &str) -> Gpu {
+    if vendor == Some(VENDOR_NVIDIA) { Gpu::of_product(name) } else { Gpu::Unknown }
 }
 
 /// What a device is by its name alone, as `lspci -tv` gives it. Without a name it is a GPU only by the number of a known chip.

@@ -64,6 +64,8 @@ pub fn check(import: &Import) {
     let text = format!("weir: 1\ntopology:\n{inline}arbiter: {arbiters}\nworkload: [barrier: {{ id: b }}]\n");
     let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry());
     let scenario = scenario.unwrap_or_else(|found| panic!("{}\n{yaml}", found[0]));
-    let found: Vec<String> = scenario.warnings.iter().chain(&lint(&scenario)).map(ToString::to_string).collect();
+    let mut found: Vec<String> = scenario.warnings.iter().chain(&lint(&scenario)).map(ToString::to_string).collect();
+    // Nothing is sent here; a topology in a file of its own gets no such warning.
+    found.retain(|warning| !warning.contains("`engines` has no effect"));
     assert!(found.is_empty(), "{found:?}\n{yaml}");
 }

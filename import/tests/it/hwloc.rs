@@ -142,3 +142,11 @@ fn two_gpus_of_one_bus_id() {
     assert!(warnings(&import).contains("two devices have the bus id 0000:01:00.0"), "{}", warnings(&import));
     assert_eq!(import.counts.gpus, 2);
 }
+
+#[test]
+fn graphics_inside_a_processor_are_no_gpu() {
+    let gpus = |bus: &str| {
+        good(&machine("", &device(31, bus, "0380 [8086:0bda]", "31.507692").replace(" [1:1] 00", ""), "")).counts.gpus
+    };
+    assert_eq!((gpus("0000:00:02.0"), gpus("0000:29:00.0")), (0, 1));
+}

@@ -45,7 +45,7 @@ fn a_link_is_what_both_ends_can() {
     assert!(import.findings.iter().any(|f| f.message.contains("functions run below their highest speed")));
     // The port of 8 GT/s above a card of 16 GT/s decides, and the port of 32 GT/s above GPUs of 16 GT/s does not.
     assert!(import.yaml.contains("nic1: { kind: nic, link: pcie3-x8, bus_id: \"0000:42:00.0\" }"));
-    assert!(import.yaml.contains("gpu2: { kind: gpu, link: pcie4-x16, bus_id: \"0000:41:00.0\" }"));
+    assert!(import.yaml.contains("gpu2: { kind: gpu, link: pcie4-x16, engines: 2, bus_id: \"0000:41:00.0\" }"));
     // A port that tells nothing leaves what its card tells.
     let silent = LIST.replace("Speed 8GT/s, Width x8", "Speed unknown, Width x0");
     assert!(good(&silent).yaml.contains("nic1: { kind: nic, link: pcie4-x8,"), "{}", good(&silent).yaml);
@@ -161,4 +161,57 @@ fn small_trees() {
     assert_eq!(place("-+-[0000:40]---01.0-[41]----00.0  NVIDIA\n |-[0000:00]---00.0  x\n"), (Some(2), Some(3)));
     assert_eq!(place("-[0000:00]-+-01.0-[zz]----00.0  x\n"), (Some(1), Some(14)));
     assert_eq!(place("-[0000:00]-+-01.0-[01]--wrong  x\n"), (Some(1), Some(25)));
+}
+
+/// The lines of the list without those that begin with a word.
+fn without_lines(word: &str) -> String {
+    LIST.lines().filter(|line| !line.trim_start().starts_with(word)).map(|line| format!("{line}\n")).collect()
+}
+
+fn notes(import: &Import) -> String {
+    import.findings.iter().map(|finding| format!("{}\n", finding.message)).collect()
+}
+
+#[test]
+fn lines_of_a_terminal_are_counted() {
+    let pasted = format!("user@host:~$ sudo lspci -Dvvnn\n\n{LIST}\nuser@host:~$ exit\n");
+    assert!(notes(&good(&pasted)).contains("2 lines before or after the output of lspci"), "{}", notes(&good(&pasted)));
+    assert!(!notes(&good(LIST)).contains("before or after"));
+}
+
+#[test]
+fn links_below_their_highest_speed_are_counted() {
+    let slow = LIST.lines().filter(|line| line.contains("LnkSta:") && line.contains("(downgraded), Width")).count();
+    assert!(notes(&good(LIST)).contains(&format!("{slow} functions run below their highest speed")));
+    // Without the present speed nothing is known to be below, and the links are reported all the same.
+    let import = good(&without_lines("LnkSta:"));
+    assert!(!notes(&import).contains("run below"), "{}", notes(&import));
+    assert_eq!(warnings(&import), "");
+}
+
+#[test]
+fn numa_nodes_are_below_1024() {
+    let of = |numa: &str| good(&LIST.replace("NUMA node: 1\n", &format!("NUMA node: {numa}\n")));
+    assert!(of("1023").yaml.contains("numa: 1023"));
+    let import = of("1024");
+    assert!(!import.yaml.contains("1024") && notes(&import).contains("devices without a NUMA node"));
+    // A function that is no device of interest may say what it wants.
+    let (before, audio) = LIST.split_once("0000:03:00.1").expect("is there");
+    let audio = audio.replacen("NUMA node: 0", "NUMA node: 1", 1);
+    assert_eq!(warnings(&good(&format!("{before}0000:03:00.1{audio}"))), "");
+}
+
+#[test]
+fn a_bridge_leads_to_later_buses_up_to_its_last() {
+    // Firmware leaves bridges without devices at secondary=00: they lead nowhere, though the GPU is on bus 0, too.
+    let bridge = "00:01.0 PCI bridge [0604]: x [8086:1901]\n\tBus: primary=00, secondary=00, subordinate=00\n\t\t\
+                  LnkCap: Port #0, Speed 2.5GT/s, Width x1\n\t\tLnkSta: Speed 2.5GT/s, Width x1\n";
+    let gpu = "00:02.0 3D controller [0302]: NVIDIA Corporation x [10de:2330]\n\t\tLnkCap: Port #0, Speed 32GT/s, Width x16\n\t\t\
+               LnkSta: Speed 32GT/s, Width x16\n";
+    assert!(good(&format!("{bridge}{gpu}")).yaml.contains("gpu0: { kind: gpu, link: pcie5-x16,"));
+    // The last bus of a switch's range still is below it.
+    let parts = LIST.split("\n\n").filter(|part| !part.starts_with("0000:02:02.0"));
+    let import = good(&parts.collect::<Vec<_>>().join("\n\n"));
+    assert!(warnings(&import).contains("no bridge to the buses 0000:05 is in the list"));
+    assert!(tree(&import).iter().any(|line| line.starts_with("   └─ nic0")), "{}", import.tree);
 }

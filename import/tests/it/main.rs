@@ -9,6 +9,7 @@ mod lspci;
 mod missing;
 mod mutations;
 mod odd;
+mod old_gpus;
 mod overrides;
 mod random;
 mod rocm;

@@ -62,7 +62,7 @@ fn all_sections() {
         "xgmi-x4: { bandwidth: 144GB/s, kind: xgmi }",
         "xgmi-x1: { bandwidth: 36GB/s, kind: xgmi }",
         "socket: { bandwidth: 41GB/s, kind: xgmi }",
-        "gpu2: { kind: gpu, link: pcie3-x16-assumed, bus_id: \"0000:a9:00.0\" }",
+        "gpu2: { kind: gpu, link: pcie3-x16-assumed, engines: 3, bus_id: \"0000:a9:00.0\" }",
     ] {
         assert!(import.yaml.contains(line), "{line}\n{}", import.yaml);
     }

@@ -112,7 +112,7 @@ fn xgmi_c2c_and_cards_without_pcie() {
 fn hosts_gpus_and_names_in_order() {
     let of = |dev: u32, bus: &str| gpu(bus, "16 GT/s", "16", &format!("<gpu dev=\"{dev}\" sm=\"80\"/>"));
     let import = good(&system(&[of(1, "0000:01:00.0"), of(0, "0000:02:00.0")].concat()));
-    assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie4-x16, bus_id: \"0000:02:00.0\" }"));
+    assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie4-x16, engines: 1, bus_id: \"0000:02:00.0\" }"));
     let cpu = |host: &str, numa: u32| format!("<cpu numaid=\"{numa}\" arch=\"arm64\" host_hash=\"{host}\"/>");
     let cpus = [cpu("0xa", 0), cpu("0xa", 1), cpu("0xb", 0), cpu("0xb", 1)].concat();
     let import = good(&format!("<system version=\"1\">{cpus}</system>"));

@@ -302,7 +302,7 @@ fn lines_that_a_page_does_not_show_are_named() {
             "missing field `version`: this is not what `weir optimize",
         ),
         (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
-        (r#"{"weir":1,"kind":"calibration","rms_fitted":0}"#, "this is a result of `weir calibrate`"),
+        (r#"{"weir":1,"kind":"calibration","mean_error_fitted":0}"#, "this is a result of `weir calibrate`"),
         (r#"{"weir":1,"fingerprint":"0"}"#, "this is not a result of weir as this version writes it"),
         (r#"{"weir":1,"kind":"plugin-list","arbiters":[]}"#, "this is a list of plugins"),
         (r#"{"weir":2,"kind":"search"}"#, "weir: this version of weir reads results of format 1, not 2: save it again"),

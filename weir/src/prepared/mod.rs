@@ -13,6 +13,7 @@ use weir_sim_core::{
 
 pub use stream::StreamedRun;
 
+use crate::machine_arbiters::defaults_of_others;
 use crate::{Error, RunOptions};
 
 /// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
@@ -49,8 +50,8 @@ impl<'a> PreparedRun<'a> {
         Self { tasks, ..self }
     }
 
-    /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read, and about links
-    /// that it is not made for.
+    /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read, about links
+    /// that it is not made for, and about defaults of its parameters for another generation of PCIe.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let table = self.scenario.tasks.classes().table();
         let attributes = [
@@ -63,7 +64,11 @@ impl<'a> PreparedRun<'a> {
             ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}"));
         // A refusal says the same of the links.
         let outside = self.scenario.outside_pcie(self.spec).filter(|_| self.arbiter().is_ok());
-        ignored.chain(outside.map(|warning| warning.to_string())).collect()
+        let other = self.scenario.pcie_generation.into_iter().flat_map(|generation| {
+            let parameters = self.spec.policies().flat_map(move |(_, spec)| defaults_of_others(spec, generation));
+            parameters.map(|what| format!("warning: {file}: {what}"))
+        });
+        ignored.chain(outside.map(|warning| warning.to_string())).chain(other).collect()
     }
 
     /// A new instance that has accepted every route of the scenario.

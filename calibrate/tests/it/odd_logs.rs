@@ -1,0 +1,137 @@
+//! Logs with labels of ranks, lists of devices, titles of old versions, and rows that are missing.
+
+use crate::common::{machine, machine_of};
+use weir_calibrate::read::{LogKind, ReadOptions, read_log_text};
+use weir_calibrate::{Collective, Log, MeasuredEnd};
+use weir_scenario::Machine;
+
+const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
+
+fn read(machine: &Machine, text: &str) -> Result<(LogKind, Log), String> {
+    read_log_text("log", text, machine, &ReadOptions::default()).map_err(|error| error.to_string())
+}
+
+fn good(machine: &Machine, text: &str) -> (LogKind, Log) {
+    read(machine, text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Ends of the first transfer, number of transfers, and GB/s of all together.
+fn each<'m>(machine: &'m Machine, log: &Log) -> Vec<(&'m str, &'m str, usize, f64)> {
+    let name = |node| machine.node_name(node);
+    let one = |e: &weir_calibrate::Experiment| {
+        let bytes: f64 = match e.rows[0].end {
+            MeasuredEnd::Transfer(at) => e.transfers[at].bytes as f64,
+            MeasuredEnd::Last => e.transfers.iter().map(|t| t.bytes as f64).sum(),
+        };
+        let rate = (bytes / e.rows[0].seconds / 1e7).round() / 100.0;
+        (name(e.transfers[0].from), name(e.transfers[0].to), e.transfers.len(), rate)
+    };
+    log.experiments.iter().map(one).collect()
+}
+
+/// A line for each line of a text, with a label before it.
+fn labelled(text: &str) -> String {
+    text.lines().map(|line| format!("0: {line}\n")).collect()
+}
+
+const P2P: &str = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n\
+Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1\n     0 700.00  24.00\n     1  25.00 700.00\n\
+Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 700.00  40.00\n     1  41.00 700.00\n";
+
+#[test]
+fn labels_of_srun_are_no_part_of_a_log() {
+    let machine = machine(SOCKETS, &[]);
+    let json = "{ \"nvbandwidth\": { \"testcases\": [ { \"name\": \"device_to_device_memcpy_write_ce\",\n\
+                \"bandwidth_matrix\": [[\"N/A\", \"40\"], [\"41\", \"N/A\"]] } ] } }\n";
+    let nccl = "# Collective test starting: all_gather_perf\n#       size         count      type   redop    root     time   algbw   busbw #wrong \
+                    time   algbw   busbw #wrong\n    8000000 250000 float none -1 400.0 20.0 17.5 0 500.0 16.0 14.0 0\n";
+    for text in [P2P, json, nccl] {
+        let (plain, with) = (good(&machine, text), good(&machine, &labelled(text)));
+        assert_eq!((plain.0, each(&machine, &plain.1)), (with.0, each(&machine, &with.1)));
+        assert!(!with.1.experiments.is_empty());
+    }
+}
+
+#[test]
+fn titles_of_rocm_bandwidth_test_2_3_are_known() {
+    let machine = machine(SOCKETS, &[]);
+    let text = "          RocmBandwidthTest Version: 2.3.11\n\n          Device: 0,  AMD EPYC 7402\n          \
+                Device: 1,  Device 738c,  07:0.0\n          Device: 2,  Device 738c,  0c:0.0\n\n          \
+                Unidirectional peak bandwidth GB/s\n\n          D/D       0           1           2\n\n          \
+                0         N/A         27.100      27.200\n\n          1         28.100      N/A         45.500\n\n          \
+                2         28.200      45.600      N/A\n\n          Bdirectional peak bandwidth GB/s\n\n          \
+                D/D       0           1           2\n\n          0         N/A         40.000      40.000\n\n          \
+                1         40.000      N/A         90.000\n\n          2         40.000      90.000      N/A\n";
+    for text in [text, text.split_once("\n\n").expect("a title").1] {
+        let (kind, log) = good(&machine, text);
+        assert_eq!(kind, LogKind::Rocm);
+        let all = each(&machine, &log);
+        assert_eq!(all[0], ("cpu0", "gpu0", 1, 27.1));
+        assert_eq!(all.iter().filter(|row| row.2 == 1).count(), 6);
+        assert!(all.contains(&("gpu0", "gpu1", 2, 90.0)), "{all:?}");
+    }
+}
+
+#[test]
+fn a_matrix_without_some_rows_is_refused() {
+    let machine = machine(SOCKETS, &[]);
+    let without = |text: &str, row: &str| text.replacen(row, "", 1);
+    let error = read(&machine, &without(P2P, "     1  25.00 700.00\n")).unwrap_err();
+    assert!(error.contains("log:3:") && error.contains("a column 1 and no row 1"), "{error}");
+    assert!(error.contains("complete the matrix"), "{error}");
+    // The last matrix, and one without any row.
+    let error = read(&machine, &without(P2P, "     1  41.00 700.00\n")).unwrap_err();
+    assert!(error.contains("log:7:") && error.contains("no row 1"), "{error}");
+    let end = P2P.find("     0 700.00  40").expect("a row");
+    let error = read(&machine, &P2P[..end]).unwrap_err();
+    assert!(error.contains("columns and no rows 0, 1"), "{error}");
+    let rocm = "Unidirectional copy peak bandwidth GB/s\n SRC+EXE\\DST    CPU 00    GPU 00\n  CPU 00  ->     92.21     45.11\n";
+    let error = read(&machine, rocm).unwrap_err();
+    assert!(error.contains("a column GPU 0 and no row GPU 0"), "{error}");
+}
+
+/// GPUs in another order than their PCI addresses.
+fn addressed() -> Machine {
+    machine_of(
+        "weir: 1\nlink_types: { slot: { bandwidth: 50GB/s } }\ntree:\n  rc0:\n    kind: root-complex\n    children:\n      \
+         cpu0: { kind: cpu, link: slot }\n      gpu0: { kind: gpu, link: slot, bus_id: \"0000:1d:00.0\" }\n      \
+         gpu1: { kind: gpu, link: slot, bus_id: \"0000:1c:00.0\" }\n",
+    )
+}
+
+#[test]
+fn lists_of_devices_say_which_gpus_are_meant() {
+    let machine = addressed();
+    let list = "Device: 0, NVIDIA X, pciBusID: 1c, pciDeviceID: 0, pciDomainID:0\n\
+                Device: 1, NVIDIA X, pciBusID: 1d, pciDeviceID: 0, pciDomainID:0\n";
+    let (kind, log) = good(&machine, &format!("{list}{P2P}"));
+    assert_eq!(kind, LogKind::P2p);
+    let expected = [("gpu1", "gpu0", 1, 24.0), ("gpu0", "gpu1", 1, 25.0), ("gpu1", "gpu0", 2, 40.0)];
+    assert_eq!(each(&machine, &log)[..3], expected);
+    // busGrind lists them before its matrix of the host, and goes on with matrices of pairs.
+    let host = "Host/Device Bandwidth Matrix (GB/s), memory=Pinned\n   Dir\\D     0      1\n   D2H  12.10  12.20\n   H2D  11.50  11.60\n";
+    let pairs = P2P.split_once('\n').expect("a title").1;
+    let (kind, log) = good(&machine, &format!("{list}{host}{pairs}"));
+    assert_eq!(kind, LogKind::BusGrind);
+    let host =
+        [("gpu1", "cpu0", 1, 12.1), ("gpu0", "cpu0", 1, 12.2), ("cpu0", "gpu1", 1, 11.5), ("cpu0", "gpu0", 1, 11.6)];
+    assert_eq!(each(&machine, &log)[..7], [&host[..], &expected[..]].concat());
+    let other = read(&machine, &format!("{}{P2P}", list.replace("1c", "91"))).unwrap_err();
+    assert!(other.contains("GPU 0 is the device at 0:91:0") && other.contains("--devices"), "{other}");
+}
+
+#[test]
+fn machines_of_ranks_are_named_up_to_four() {
+    let machine = machine(SOCKETS, &[]);
+    let named = |machines: usize| {
+        let rank = |i: usize| format!("#  Rank {i:2} Group  0 Pid 7 on node{i} device  0 [0x1b] X\n");
+        let ranks: String = (0..machines).map(rank).collect();
+        let table = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n\
+                     8000000 250000 float none -1 400.0 20.0 17.5 0 500.0 16.0 14.0 0\n";
+        let options = ReadOptions { collective: Some(Collective::AllGather), ..ReadOptions::default() };
+        let (_, log) = read_log_text("log", &(ranks + table), &machine, &options).expect("a log");
+        log.skipped[0].why.clone()
+    };
+    assert!(named(4).contains("4 machines (node0, node1, node2, node3):"), "{}", named(4));
+    assert!(named(5).contains("5 machines (node0, node1, node2, node3, …):"), "{}", named(5));
+}
