@@ -213,12 +213,9 @@ mod tests {
     /// A machine of random costs of 1 to 9; devices 0 and 1 are one group where `twins`.
     fn machine(random: &mut ChaCha8Rng, twins: bool) -> Machine {
         let mut cost = vec![vec![0.0; DEVICES]; DEVICES];
-        for a in 0..DEVICES {
-            for b in 0..a {
-                let drawn =
-                    if twins && b == 1 && a > 1 { cost[a][0] } else { f64::from(random.random_range(1..10_u8)) };
-                (cost[a][b], cost[b][a]) = (drawn, drawn);
-            }
+        for (a, b) in (0..DEVICES).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let drawn = if twins && b == 1 && a > 1 { cost[a][0] } else { f64::from(random.random_range(1..10_u8)) };
+            (cost[a][b], cost[b][a]) = (drawn, drawn);
         }
         Machine::measured(&cost, Measured::Cost).expect("a machine")
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_packets::arbiter::{DeficitRoundRobin, Fixed, PortArbiter, Random, RoundRobin, WeightedRoundRobin};
+use weir_packets::arbiter::{DeficitRoundRobin, Fixed, Random, RoundRobin, WeightedRoundRobin};
 use weir_packets::{Engine, HeldCause, LinkSettings, Network, PortGrant, PortPhase, WireRate};
+use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, finish, link, spec};
 

@@ -92,7 +92,8 @@ fn packets_of_answers_end_with_their_requests() {
         engine.admit(0, 0, &TransferSpec { read: Some(asked), ..spec }).unwrap();
         engine.step(0).unwrap();
         finish(&mut engine);
-        let (asks, answers) = (engine.counts()[0], engine.counts()[1]);
+        let counts = engine.counts(engine.reached());
+        let (asks, answers) = (counts[0], counts[1]);
         assert_eq!((asks.packets, answers.packets), (10_000_u64.div_ceil(request.into()), packets), "{request}");
         assert_eq!((asks.payload, answers.payload, answers.wire), (0, 10_000, 10_000 + 20 * packets));
     }
