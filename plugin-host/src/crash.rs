@@ -13,8 +13,8 @@ use crate::record::libraries;
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
 
-/// Signals of crashes, and of timers, which only a plugin sets.
-pub(crate) const SIGNALS: [(c_int, &str); 10] = [
+/// Signals of crashes.
+pub(crate) const SIGNALS: [(c_int, &str); 7] = [
     (libc::SIGSEGV, "SIGSEGV"),
     (libc::SIGBUS, "SIGBUS"),
     (libc::SIGILL, "SIGILL"),
@@ -22,10 +22,11 @@ pub(crate) const SIGNALS: [(c_int, &str); 10] = [
     (libc::SIGABRT, "SIGABRT"),
     (libc::SIGTRAP, "SIGTRAP"),
     (libc::SIGSYS, "SIGSYS"),
-    (libc::SIGALRM, "SIGALRM"),
-    (libc::SIGVTALRM, "SIGVTALRM"),
-    (libc::SIGPROF, "SIGPROF"),
 ];
+
+/// Signals of timers. A plugin may set one, but so may whoever started the program: it is named only from inside its call.
+pub(crate) const TIMERS: [(c_int, &str); 3] =
+    [(libc::SIGALRM, "SIGALRM"), (libc::SIGVTALRM, "SIGVTALRM"), (libc::SIGPROF, "SIGPROF")];
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" {
@@ -39,16 +40,8 @@ pub fn name_crashes(exit_code: i32) {
     static ONCE: Once = Once::new();
     EXIT.store(exit_code, Ordering::Relaxed);
     ONCE.call_once(|| {
-        for (signal, _) in SIGNALS {
-            // SAFETY: `action` is valid, and the handler does what a handler may do. Rust's threads have a stack for signals.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
-                // The default action is back in force when the handler runs: a crash in it ends the program.
-                action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
-                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-            }
-        }
+        SIGNALS.iter().for_each(|&(signal, _)| handle(signal, crashed));
+        TIMERS.iter().filter(|&&(signal, _)| is_default(signal)).for_each(|&(signal, _)| handle(signal, timed));
         // SAFETY: the functions stay where they are; where no room is left for one, its kind of end goes unnoticed.
         unsafe {
             libc::atexit(exited);
@@ -58,8 +51,40 @@ pub fn name_crashes(exit_code: i32) {
     });
 }
 
+/// Sets what is called at the next signal of a kind; after that the default action is in force, so that a crash in the handler
+/// ends the program.
+fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
+    // SAFETY: `action` is valid, and the handlers do what a handler may do. Rust's threads have a stack for signals.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// Whether nobody has said what a signal does.
+fn is_default(signal: c_int) -> bool {
+    // SAFETY: with no new action the call writes the present one, and `action` has room for it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0 && action.sa_sigaction == libc::SIG_DFL
+    }
+}
+
+extern "C" fn timed(signal: c_int) {
+    end_named("was ended by a timer in", name_of(signal));
+    // SAFETY: it may be called in a handler.
+    unsafe { libc::raise(signal) };
+}
+
+fn name_of(signal: c_int) -> &'static str {
+    let mut known = SIGNALS.iter().chain(&TIMERS);
+    known.find(|(known, _)| *known == signal).map_or("a signal", |(_, name)| name)
+}
+
 extern "C" fn crashed(signal: c_int) {
-    let name = SIGNALS.iter().find(|(known, _)| *known == signal).map_or("a signal", |(_, name)| name);
+    let name = name_of(signal);
     end_named("crashed in", name);
     end_with_suspects(name);
     // No plugin is there: the default action ends the program.

@@ -49,7 +49,9 @@ pub use alone::{Alone, AloneError};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
 pub use compare::{Column, CompareRow, Comparison, MeasuredBy, Timed};
 pub use delay::Delay;
-pub use json::{Detail, results_schema, search_schema, write_explanation, write_json, write_run, write_streamed};
+pub use json::{
+    Detail, json_text, results_schema, search_schema, write_explanation, write_json, write_run, write_streamed,
+};
 pub use kind::{ResultKind, is_saved, saved_kind};
 pub use operations::end_of;
 pub use pairs::Pairs;

@@ -286,11 +286,11 @@ impl<'a> Packets<'a> {
     pub(crate) fn close(&self) -> Vec<(TaskId, u64, Bottleneck)> {
         let tasks = (0..).map(TaskId).zip(self.simulation.tasks.tasks());
         let carried = tasks.filter_map(|(task, of)| match of.work {
-            Work::Carries { bytes, .. } => Some((task, self.engine.sent_bytes(task.0, bytes), bytes)),
+            Work::Carries { bytes, .. } => Some((task, self.engine.sent_bytes(task.0, bytes))),
             _ => None,
         });
-        let unfinished = carried.filter(|&(_, sent, bytes)| sent > 0 && sent < bytes);
-        unfinished.map(|(task, sent, _)| (task, sent, self.bottleneck(task))).collect()
+        // Those that have sent all are noted again: the last packet of one may be on the wire.
+        carried.filter(|&(_, sent)| sent > 0).map(|(task, sent)| (task, sent, self.bottleneck(task))).collect()
     }
 
     /// The last instant that packets have come to.

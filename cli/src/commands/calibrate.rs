@@ -148,7 +148,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
 fn show(args: &CalibrateArgs, report: &FitReport<'_>) -> Result<(), Error> {
     let mut output = Output::open(None)?;
     output.result(|writer| match args.json {
-        true => writeln!(writer, "{}", weir_calibrate::json(report)),
+        true => writeln!(writer, "{}", weir_report::json_text(&weir_calibrate::json(report))),
         false => write!(writer, "{}", weir_calibrate::text(report)),
     })?;
     report.warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));

@@ -90,7 +90,7 @@ fn list(records: &[PluginRecord], json: bool) -> Result<String, Error> {
             "port_arbiters": ports,
             "models": models
         });
-        return Ok(format!("{list}\n"));
+        return Ok(weir_report::json_text(&list) + "\n");
     }
     let mut out = String::new();
     for one in arbiters.iter().chain(&ports).chain(&models) {

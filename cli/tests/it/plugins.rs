@@ -156,7 +156,7 @@ fn a_plugin_that_ends_the_program_is_named() {
         ("EXITS", "ended the program in allocate (exit)"),
         #[cfg(target_os = "linux")]
         ("QUICKLY_EXITS", "ended the program in allocate (quick_exit)"),
-        ("IS_ALARMED", "crashed in allocate (SIGALRM)"),
+        ("IS_ALARMED", "was ended by a timer in allocate (SIGALRM)"),
     ] {
         let place = Place::sick(mode);
         let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "-o", "out.txt"]);

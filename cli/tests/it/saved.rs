@@ -43,6 +43,41 @@ fn what_weir_writes_is_read() {
     }
 }
 
+/// Stopped while the last packet is on the wire, all bytes have been sent, and the transfer has not.
+#[test]
+fn a_run_that_stopped_within_a_last_packet_is_read() {
+    let folder = Folder::new();
+    let file = folder.write("s.yaml", SHARED);
+    let run = |more: &[&str]| run(&[&["run", &*file, "--fidelity", "packet", "--json"], more].concat()).stdout;
+    let sent = json_lines(&run(&[]))[0]["transfers"][0]["sent_s"].as_f64().expect("it was sent");
+    let until = format!("{}ps", (sent * 1e12).round() as u64 - 1);
+    let stopped = run(&["--full", "--until", &until]);
+    let transfer = &json_lines(&stopped)[0]["transfers"][0];
+    assert_eq!((&transfer["sent_bytes"], &transfer["end_ps"]), (&Value::from(10_000_000), &Value::Null));
+    Column::of_saved("s.json", &stopped).expect("is as it was written");
+}
+
+/// Of 16 routes the first four have one byte more, and all four go over one link.
+#[test]
+fn bytes_of_many_routes_are_whole() {
+    let folder = Folder::new();
+    let file = folder.write(
+        "s.yaml",
+        "weir: 1
+topology:
+  link_types: { x: { bandwidth: 10GB/s } }
+  tree: { 'h[0-127]': { kind: host } }
+  networks: { net: { fat-tree: { k: 8 }, ends: 'h[0-127]', types: { end: x, edge: x, core: x } } }
+arbiter: max-min
+workload: [{ transfer: { id: a, from: h0, to: h127, size: 1000004B, routing: spread } }]
+",
+    );
+    let ended = run(&["run", &file, "--full", "--json"]);
+    let row = &json_lines(&ended.stdout)[0]["transfers"][0];
+    assert_eq!(row["shares"].as_array().map(|shares| shares.iter().any(|share| *share == 0.0625)), Some(true), "{row}");
+    Column::of_saved("s.json", &ended.stdout).expect("is as it was written");
+}
+
 #[test]
 fn edited_results_are_refused_by_every_command_that_reads_them() {
     let folder = Folder::new();

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::grants::{Asked, Offer};
-use super::{Engine, Held, REQUESTS, Requester};
+use super::{Engine, Held, HeldCause, REQUESTS, Requester};
 
 /// Grants that are kept of each output: cycles of up to a quarter of them are found (*assumed*).
 const KEPT: usize = 2048;
@@ -23,7 +23,7 @@ pub struct PortPhase {
     pub start: u64,
     /// The next time that happened, or the end of the run; ps.
     pub end: u64,
-    /// Outputs that two or more asked for, ascending.
+    /// Outputs with [`LEAST`] grants or more, in the later half of which two or more asked, ascending.
     pub ports: Vec<PortRecord>,
 }
 
@@ -201,6 +201,10 @@ impl Engine {
             self.end_port_phase(now);
         }
         let Some(mut cycles) = self.cycles.take() else { return };
+        if cycles.phases.len() == MOST_PHASES {
+            self.cycles = Some(cycles);
+            return;
+        }
         if !cycles.is_open {
             self.begin_port_phase(&mut cycles);
         }
@@ -261,7 +265,7 @@ impl Engine {
         let keys: Vec<_> = half.iter().map(Kept::key).collect();
         let length = shortest_period(&keys)?;
         let whole = (half.len() - 1) / length;
-        let time = (half[whole * length].time - half[0].time) / whole.max(1) as u64;
+        let time = (half[whole * length].time - half[0].time) / whole as u64;
         let first = least_rotation(&keys[..length]);
         let grant = |kept: &Kept| PortGrant {
             input: match self.requester(link, kept.slot) {
@@ -278,7 +282,10 @@ impl Engine {
     /// Waits for an output since a phase began.
     fn waits(&self, now: u64, link: u32, before: &[(u32, Vec<Held>)]) -> Vec<(u32, Held)> {
         let since = |(id, before): &(u32, Vec<Held>)| {
-            let all = self.transfer(*id).held.until(now).into_iter().filter(|held| held.link == link);
+            // A limit or a window is the transfer's own.
+            let is_for_port =
+                |held: &Held| held.link == link && !matches!(held.cause, HeldCause::Limit | HeldCause::Window);
+            let all = self.transfer(*id).held.until(now).into_iter().filter(is_for_port);
             let in_phase = |held: Held| {
                 let same = |b: &&Held| (b.cause, b.link, b.by) == (held.cause, held.link, held.by);
                 let earlier = before.iter().find(same).map_or(0, |before| before.time);

@@ -123,16 +123,19 @@ impl Engine {
             std::iter::once(id).chain(is_read.then_some(id | REQUESTS))
         };
         let active: Vec<u32> = active.flat_map(with_requests).collect();
-        let mut set_of = vec![NONE; self.ports.len()];
+        // By link, and then by node: transfers whose packets meet in one queue depend on each other, too.
+        let mut set_of = vec![NONE; self.ports.len() + self.sources.len()];
         let mut sets: Vec<Vec<u32>> = Vec::new();
         for &id in &active {
             let set = sets.len() as u32;
             sets.push(vec![id]);
             // A read and its requests depend on each other, whatever links they share.
             let answers = if id < REQUESTS { &[][..] } else { self.route(id & !REQUESTS) };
+            let node = self.wires[self.transfer(id).first as usize].from as usize;
+            let queue = self.sources[node].is_queue().then_some(self.ports.len() + node);
             let links = self.route(id).iter().chain(answers).flat_map(|&link| self.with_opposite(link));
-            for link in links {
-                let other = std::mem::replace(&mut set_of[link as usize], set);
+            for place in links.map(|link| link as usize).chain(queue) {
+                let other = std::mem::replace(&mut set_of[place], set);
                 if other != NONE && other != set {
                     let joined = std::mem::take(&mut sets[other as usize]);
                     sets[set as usize].extend(joined);

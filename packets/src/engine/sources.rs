@@ -46,6 +46,11 @@ impl Source {
         self.engines = vec![NONE];
     }
 
+    /// Whether the packets of all of its transfers meet in one queue.
+    pub(super) fn is_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+
     /// A free engine for a transfer.
     pub(super) fn begin(&mut self, transfer: u32) -> Option<u32> {
         if let Some(queue) = &mut self.queue {
@@ -94,6 +99,8 @@ impl SharedQueue {
                 self.waiting.push_back(first);
                 Some(first)
             }
+            // No number is drawn, so that a set that is moved on need not know how many were.
+            Interleave::Random { .. } if self.waiting.len() < 2 => self.waiting.front().copied(),
             Interleave::Random { seed } => {
                 let at = draw(seed, u64::from(node), self.drawn, self.waiting.len() as u64);
                 self.drawn += 1;

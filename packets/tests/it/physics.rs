@@ -396,3 +396,36 @@ fn a_halted_run_says_how_far_it_has_come() {
     assert!(engine.skipped_hops() > 0 && reached > engine.now());
     assert!(engine.counts(reached).iter().all(|link| link.busy <= reached && link.starved <= reached));
 }
+
+/// Sets are moved on with the queue in which packets of a device meet: what comes later is sent as if nothing had been skipped.
+#[test]
+fn shared_queues_are_moved_on_with_their_transfers() {
+    // A switch (0) with four devices; 1 and 4 have a link beside the tree, too.
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(10e9).unwrap()));
+    let mut links = tree.links();
+    let beside = links.len() as u32;
+    links.push(weir_packets::LinkSettings { from: 1, to: 4, rate: WireRate::wire(3e9).unwrap(), ..tree.link });
+    let (first, second, third) = (tree.route(1, 2), tree.route(1, 3), vec![beside]);
+    let half = 500_000_000;
+    for how in [Interleave::Random { seed: 7 }, Interleave::RoundRobin] {
+        let run = |skips: bool, late: &[u32], early: &[&[u32]]| {
+            let network = Network::new(links.clone(), tree.nodes.clone(), 1).unwrap();
+            let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; links.len()].into());
+            let mut engine = if skips { engine } else { engine.without_skipping() };
+            engine.interleave(1, how);
+            for (id, route) in (0..).zip(early) {
+                engine.admit(0, id, &spec(10_000_000, route)).unwrap();
+            }
+            engine.step(0).unwrap();
+            assert_eq!(engine.advance(half, &|| false).unwrap().min(half), half, "all of them still send");
+            engine.admit(half, early.len() as u32, &spec(1_000_000, late)).unwrap();
+            engine.step(half).unwrap();
+            (crate::net::finish(&mut engine), engine.fingerprint(), engine.skipped_hops())
+        };
+        for early in [&[&*first][..], &[&first, &third]] {
+            let (with, without) = (run(true, &second, early), run(false, &second, early));
+            assert_eq!((with.0, with.1), (without.0, without.1), "{how:?} of {}", early.len());
+            assert!(with.2 > 0 || early.len() > 1, "{how:?}: hops are skipped");
+        }
+    }
+}

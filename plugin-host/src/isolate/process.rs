@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::child::CHILD_COMMAND;
 use super::wire::{Ask, Listing, Tell, receive, send};
 #[cfg(unix)]
-use crate::crash::SIGNALS;
+use crate::crash::{SIGNALS, TIMERS};
 use crate::error::PluginError;
 
 /// How long a library may take to open (*assumed*: they take milliseconds).
@@ -176,6 +176,6 @@ fn how_it_ended(status: ExitStatus) -> String {
 #[cfg(unix)]
 fn signal_name(signal: i32) -> String {
     let others = [(libc::SIGKILL, "SIGKILL"), (libc::SIGTERM, "SIGTERM")];
-    let mut known = SIGNALS.into_iter().chain(others);
+    let mut known = SIGNALS.into_iter().chain(TIMERS).chain(others);
     known.find(|(known, _)| *known == signal).map_or(signal.to_string(), |(_, name)| name.to_owned())
 }

@@ -30,8 +30,8 @@ use operations::Operations;
 pub(crate) use plans::Plans;
 pub(crate) use rows::{ExplainRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 pub(crate) use search::SearchJson;
-pub use write::write_json;
 pub(crate) use write::{bytes, write_line};
+pub use write::{json_text, write_json};
 
 use crate::schemas::schema_of;
 use crate::schemas::time;

@@ -26,7 +26,7 @@ pub(crate) struct PortPhaseRow<'a> {
     start_s: f64,
     /// When it ends, seconds.
     end_s: f64,
-    /// The ports that two or more asked for, in link order.
+    /// The ports that two or more asked for in the later half of what is kept of their grants, in link order.
     ports: Vec<PortRow<'a>>,
 }
 

@@ -16,6 +16,14 @@ pub fn write_json(value: &impl Serialize, out: impl Write) -> Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Visible)).map_err(Error::from)
 }
 
+/// A value as [`write_json`] writes it; nothing where it cannot be written as JSON.
+#[must_use]
+pub fn json_text(value: &impl Serialize) -> String {
+    let mut out = Vec::new();
+    let _ = write_json(value, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Writes a value as one line.
 pub(crate) fn write_line(value: &impl Serialize, out: impl Write) -> Result<()> {
     // A buffer of a known type: `out` may be behind a pointer, and a result is written in many small pieces.

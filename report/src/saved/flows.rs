@@ -105,12 +105,13 @@ fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'
     if run.streamed.is_some() || transfers.iter().any(|row| row.route.is_none()) {
         return None;
     }
-    // Parts are rounded to whole bytes.
+    // Each route of several has whole bytes, and the least share is that of one route.
     let mut sent = vec![(0.0, 1.0); links.len()];
     for row in transfers {
+        let least = row.shares.iter().flatten().fold(1.0, |least: f64, &share| least.min(share));
         for (link, share) in parts(row) {
             sent[link].0 += row.sent() as f64 * share;
-            sent[link].1 += 1.0;
+            sent[link].1 += share / least;
         }
     }
     links.iter().zip(sent).enumerate().find_map(|(i, (row, (sent, room)))| {

@@ -14,7 +14,7 @@ const LETTERS: usize = 44;
 pub(super) fn ports(run: &Run<'_>) -> String {
     let phases = run.port_phases();
     if phases.is_empty() {
-        return "\nno two asked for the same port: there is nothing to explain\n".to_owned();
+        return "\nno port had 16 packets to choose between: there is nothing to explain\n".to_owned();
     }
     let mut out = String::new();
     for (i, phase) in phases.iter().take(ROWS).enumerate() {

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::json::write_json;
+use crate::json::json_text;
 
 /// The members of an object.
 #[derive(Clone, Debug, Default)]
@@ -36,9 +36,7 @@ impl Args {
 
 /// A text as JSON.
 pub(super) fn quoted(text: &str) -> String {
-    let mut out = Vec::new();
-    let _ = write_json(&text, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    json_text(&text)
 }
 
 /// Thousandths as a decimal: picoseconds in nanoseconds.

@@ -26,5 +26,7 @@ export function fillsOf(run: Run, numbers: Numbers): Loads | null {
 
 /** Bytes of a buffer; of one that is never full, the most that was in it. */
 export function roomOf(l: Link): number | null {
-  return l.buffer_bytes ?? l.deepest_bytes ?? null;
+  if (l.buffer_bytes) return l.buffer_bytes;
+  // The deepest is of one channel, the fill of all.
+  return Math.max(l.deepest_bytes ?? 0, ...(l.fill_bytes ?? [])) || null;
 }
