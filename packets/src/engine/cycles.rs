@@ -23,7 +23,7 @@ pub struct PortPhase {
     pub start: u64,
     /// The next time that happened, or the end of the run; ps.
     pub end: u64,
-    /// Outputs with [`LEAST`] grants or more, in the later half of which two or more asked, ascending.
+    /// Outputs with 16 grants or more, in the later half of which two or more asked, ascending.
     pub ports: Vec<PortRecord>,
 }
 
