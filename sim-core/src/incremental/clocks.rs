@@ -120,13 +120,12 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// For a fabric of so many links, with room for so many that are crossed, and paths; so many classes at most.
-    pub(crate) fn with_room(fabric_links: usize, links: usize, paths: usize) -> Self {
+    /// For a fabric of so many links, with room for so many that are crossed; ids of classes are below `classes`.
+    pub(crate) fn with_room(fabric_links: usize, links: usize, classes: usize) -> Self {
         Self {
             fabric_links: fabric_links as u32,
             links: Vec::with_capacity(links),
-            paths: Vec::with_capacity(paths),
-            nodes: Nodes::new(paths as u32),
+            nodes: Nodes::new(classes as u32),
             may_be_alone: true,
             ..Self::default()
         }

@@ -103,6 +103,8 @@ impl<'a> Incremental<'a> {
         let IncrementalRequest { entry, params, flags, wants_peaks } = *asked;
         let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census, flags) else { return Ok(None) };
         let classes = tasks.classes.len();
+        // One that ends and one that begins at an instant are two to the arbiter, even if both are of one class.
+        let ids = 2 * classes;
         let resources = Resources(fabric);
         let capacities: Vec<u64> = resources.bandwidths().map(|b| scale.units(b)).collect();
         let setting = Setting {
@@ -110,7 +112,7 @@ impl<'a> Incremental<'a> {
             capacities: &capacities,
             shared: fabric.shared().len() as u32,
             links: used as u32,
-            classes: classes as u32,
+            classes: ids as u32,
             priorities: priorities(tasks, census),
             bits: scale.bits(),
             wants_peaks,
@@ -119,7 +121,7 @@ impl<'a> Incremental<'a> {
             Err(CallError::Refused(_)) => return Ok(None),
             made => made?,
         };
-        let mut clocks = Clocks::with_room(resources.len(), used, classes);
+        let mut clocks = Clocks::with_room(resources.len(), used, ids);
         if entry.in_turn {
             clocks.serve_in_turn();
         }

@@ -57,6 +57,7 @@ impl Clocks {
             record.path = path;
             class
         } else {
+            debug_assert!(self.classes.len() < self.nodes.first_own as usize, "ids of nodes begin here");
             self.classes.push(Class { path, weight: 0 });
             self.nodes.add_class();
             (self.classes.len() - 1) as u32

@@ -1,6 +1,6 @@
 //! Policies whose answers are changes beside the arbiters of the same names asked phase by phase, in whole runs.
 
-use crate::common::{Case, World, arbiter, case};
+use crate::common::{Case, Draw, DrawTree, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Factors, Layers, Lines, Parts, Shares};
 use weir_sim_core::api::{
@@ -416,4 +416,28 @@ fn one_wrong_level_is_noticed_in_what_came_out() {
             assert!(matches!(error, SimError::Audit(_) | SimError::Arbiter(AnswerError::Failed { .. })), "{error}");
         }
     }
+}
+
+/// All classes are active, and one ends where another transfer of it begins: the arbiter knows both for an instant.
+#[test]
+fn a_class_ends_and_begins_at_once() {
+    let draw = |from, to, weight, priority| {
+        let (bytes, start, limit, after) = (1_000_000, 0, None, 0);
+        Draw { from, to, bytes, start, limit, weight, priority, after }
+    };
+    // Three leaves; the second has one send slot, in which two transfers follow each other.
+    let case = Case {
+        tree: DrawTree { parents: vec![0, 0, 0], bandwidths: vec![(1e9, 1e9); 3], latency: 0 },
+        transfers: vec![draw(1, 0, 2, 1), draw(1, 0, 2, 1), draw(0, 1, 1, 0)],
+        queued: true,
+        mirrored: false,
+    };
+    let world = case.world().expect("two leaves");
+    let ends = |entry: &IncrementalEntry, name| {
+        let outcome = run_as(&world, name, incremental(entry));
+        outcome.tasks.iter().map(|task| task.end.0 / 1_000_000).collect::<Vec<_>>()
+    };
+    // 1 GB/s: one after the other by priority; 2/3 to 1/3 by weights, then all at once.
+    assert_eq!(ends(&IncrementalEntry::of::<Layers>(), "strict-priority"), [1000, 2000, 3000]);
+    assert_eq!(ends(&IncrementalEntry::of::<Shares>(), "max-min"), [1500, 3000, 3000]);
 }
