@@ -10,7 +10,7 @@ pub(super) fn failed(link: u32, error: CallError) -> PacketError {
 }
 
 impl Engine {
-    /// Asks an output's arbiter for one of the heads from `first` on; for a sample of its answers, the first, the second, the
+    /// Asks an output's arbiter for one of the heads from `first` on; for a sample of each arbiter's answers, the first, the second, the
     /// fourth and so on, it asks again.
     pub(super) fn choose(&mut self, now: u64, out: u32, first: usize) -> Result<u32, PacketError> {
         for head in &mut self.heads[first..] {
@@ -21,10 +21,11 @@ impl Engine {
         }
         let (heads, requesters) = (&self.heads[first..], self.wires[out as usize].stride);
         let ask = GrantView::new(LinkId(out), SimTime(now), heads, requesters);
-        let arbiter = &self.arbiters[self.arbiter_of[out as usize] as usize];
+        let which = self.arbiter_of[out as usize] as usize;
+        let arbiter = &self.arbiters[which];
         let slot = arbiter.choose(&ask).map_err(|error| failed(out, error))?;
-        self.choices += 1;
-        if self.choices.is_power_of_two() {
+        self.choices[which] += 1;
+        if self.choices[which].is_power_of_two() {
             let again = arbiter.choose(&ask).map_err(|error| failed(out, error))?;
             if again != slot {
                 return Err(PacketError::Impure { link: out, slot, again });

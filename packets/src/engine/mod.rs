@@ -146,8 +146,8 @@ pub struct Engine {
     arbiters: Vec<Box<dyn PortArbiter>>,
     /// Whether one of them looks at how long packets have waited.
     reads_age: bool,
-    /// How often one was asked.
-    choices: u64,
+    /// How often each was asked.
+    choices: Vec<u64>,
     ports: Vec<Port>,
     /// Per link and channel.
     credits: Vec<Credit>,
@@ -220,9 +220,9 @@ impl Engine {
             routes: Vec::new(),
             asking: vec![0; words as usize],
             arbiter_of,
+            choices: vec![0; arbiters.len()],
             arbiters,
             reads_age: true,
-            choices: 0,
             ports,
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],

@@ -6,10 +6,13 @@ use weir_packets::arbiter::{
     ArrivalOrder, DeficitRoundRobin, Fixed, OldestFirst, Random, RoundRobin, StrictPriority, WeightedRoundRobin,
     built_in,
 };
+use weir_packets::{PacketError, WireRate};
 use weir_plugin_api::{
-    Direction, FabricView, GrantView, Head, LinkId, LinkKind, NodeKind, PortArbiter, PortArbiterPlugin, PortGrant,
-    SimTime, TransferId,
+    CallError, Direction, FabricView, GrantView, Head, LinkId, LinkKind, NodeKind, PortArbiter, PortArbiterPlugin,
+    PortGrant, SimTime, TransferId,
 };
+
+use crate::net::{Tree, link, spec};
 
 /// The output of all tests.
 const OUT: LinkId = LinkId(3);
@@ -158,4 +161,54 @@ fn names_are_distinct_and_all_are_made_without_parameters() {
         assert!((entry.make)(&FabricView::default(), r#"{"unknown": 1}"#).is_err(), "{}", entry.name);
         assert!((entry.make)(&FabricView::default(), "[]").is_err(), "{}", entry.name);
     }
+}
+
+/// Serves the first of the heads, then the last, then the first.
+struct Fickle(std::cell::Cell<bool>);
+
+impl PortArbiter for Fickle {
+    fn choose(&self, ask: &GrantView<'_>) -> Result<u32, CallError> {
+        let is_last = self.0.replace(!self.0.get());
+        let heads = ask.heads;
+        Ok(heads[if is_last { heads.len() - 1 } else { 0 }].slot)
+    }
+
+    fn commit(&mut self, _: &PortGrant<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn state(&self, _: LinkId, _: &mut Vec<u64>) -> Result<bool, CallError> {
+        Ok(false)
+    }
+}
+
+/// The first choice of each arbiter is asked for twice, however often others were asked before.
+#[test]
+fn each_arbiter_is_held_to_its_first_choice() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
+    let mut which = vec![0; tree.links().len()];
+    which[7] = 1;
+    let mut engine = tree.engine(vec![Box::new(RoundRobin::default()), Box::new(Fickle(false.into()))], which);
+    // Two sources send to 3 first, and then two packets each to 4.
+    for (id, from) in [(0, 1), (1, 2)] {
+        engine.admit(0, id, &spec(10 * 256, &tree.route(from, 3))).unwrap();
+    }
+    engine.step(0).unwrap();
+    let later = 50_000_000;
+    while let now @ 0..50_000_000 = engine.advance(later, &|| false).unwrap() {
+        while engine.take_notice(now).is_some() {}
+        engine.step(now).unwrap();
+    }
+    for (id, from) in [(2, 1), (3, 2)] {
+        engine.admit(later, id, &spec(2 * 256, &tree.route(from, 4))).unwrap();
+    }
+    let mut next = engine.step(later).map(|()| later);
+    while next.as_ref().is_ok_and(|&now| now < u64::MAX) {
+        next = engine.advance(u64::MAX, &|| false);
+        if let Some(&now) = next.as_ref().ok().filter(|&&now| now < u64::MAX) {
+            while engine.take_notice(now).is_some() {}
+            next = engine.step(now).map(|()| now);
+        }
+    }
+    assert!(matches!(next, Err(PacketError::Impure { link: 7, .. })), "{next:?}");
 }
