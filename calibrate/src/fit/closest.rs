@@ -67,7 +67,7 @@ pub(super) fn never_shared(problem: &Problem<'_>, parameters: &[Parameter]) -> V
 
 /// Whether a fit leaves so much that memory of a host may explain rates of lone copies.
 pub(super) fn leaves_much(problem: &Problem<'_>, solved: &Solved) -> bool {
-    problem.mean_error(solved.squares) > LEFT
+    problem.root_mean_square(solved.squares) > LEFT
 }
 
 /// Schwarz's criterion of a fit by so many bandwidths, down to rounding.

@@ -97,7 +97,7 @@ impl Problem<'_> {
     }
 
     /// Root of the mean square over all rows.
-    pub(crate) fn mean_error(&self, squares: f64) -> f64 {
+    pub(crate) fn root_mean_square(&self, squares: f64) -> f64 {
         (squares / self.rows().max(1) as f64).sqrt()
     }
 

@@ -36,7 +36,7 @@ pub(super) fn refine(problem: &Problem<'_>, mut solved: Solved, choice: Choice) 
         return Ok(solved);
     }
     for _ in 0..ROUNDS {
-        if problem.mean_error(solved.squares) < EXPLAINED {
+        if problem.root_mean_square(solved.squares) < EXPLAINED {
             break;
         }
         match best_split(problem, &solved)? {

@@ -30,7 +30,7 @@ pub(super) fn best(problem: &Problem<'_>, parameters: Vec<Parameter>, finer: Cho
     let apart = by_direction(&parameters);
     let coarse = refine(problem, whole_types::solve(problem, parameters)?, finer)?;
     let coarse = needed(problem, coarse)?;
-    let explained = problem.mean_error(coarse.squares) < EXPLAINED;
+    let explained = problem.root_mean_square(coarse.squares) < EXPLAINED;
     let Some((apart, pairs)) = apart.filter(|_| finer != Choice::No && !explained) else { return Ok(coarse) };
     let fine = joined(problem, whole_types::solve(problem, apart)?, pairs)?;
     let fine = needed(problem, refine(problem, fine, finer)?)?;

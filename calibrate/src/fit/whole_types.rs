@@ -40,7 +40,7 @@ fn solve_with_open(problem: &Problem<'_>, parameters: Vec<Parameter>, open: &[bo
     let mut best = best.ok_or(FitError::Internal("a fit without a start"))?;
     // Where one link takes over from another as the narrowest, derivatives jump and an iteration may stand still.
     for _ in 0..RESTARTS {
-        if problem.mean_error(best.squares) < EXPLAINED {
+        if problem.root_mean_square(best.squares) < EXPLAINED {
             break;
         }
         let start = start::better_of(problem, &best.parameters, &best.at, &free)?;
