@@ -17,7 +17,7 @@ mod network;
 mod wire;
 
 pub use engine::{
-    BufferFills, Engine, GrantCycle, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, PortGrant,
+    BufferFills, CycleGrant, Engine, GrantCycle, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError,
     PortPhase, PortRecord, ReadSpec, TransferSpec,
 };
 pub use network::{

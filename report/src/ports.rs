@@ -1,19 +1,19 @@
 //! What ports do in a run of packets, for JSON and text.
 
 use weir_plugin_api::LinkId;
-use weir_sim_core::{PortGrant, PortPhase};
+use weir_sim_core::{CycleGrant, PortPhase};
 
 use crate::Run;
 
 /// Grants that follow one another and are alike.
 pub(crate) struct GrantRow {
-    pub(crate) grant: PortGrant,
+    pub(crate) grant: CycleGrant,
     /// How many.
     pub(crate) packets: u32,
 }
 
 /// A cycle with equal neighbours in one row.
-pub(crate) fn rows(grants: &[PortGrant]) -> Vec<GrantRow> {
+pub(crate) fn rows(grants: &[CycleGrant]) -> Vec<GrantRow> {
     let alike = grants.chunk_by(|a, b| a == b);
     alike.map(|row| GrantRow { grant: row[0], packets: row.len() as u32 }).collect()
 }
@@ -25,7 +25,7 @@ impl Run<'_> {
     }
 
     /// The node from which packets of a grant come to a port: the near end of the input, or the port's own node.
-    pub(crate) fn input_name(&self, port: LinkId, grant: &PortGrant) -> &str {
+    pub(crate) fn input_name(&self, port: LinkId, grant: &CycleGrant) -> &str {
         self.link_names(grant.input.map_or(port, LinkId)).0
     }
 }

@@ -70,6 +70,6 @@ pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic
 pub use task_builder::TaskGraphBuilder;
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskId, Work};
 pub use weir_packets::{
-    BufferFills, GrantCycle, Held, HeldCause, NetworkError, PacketError, PortGrant, PortPhase, PortRecord,
+    BufferFills, CycleGrant, GrantCycle, Held, HeldCause, NetworkError, PacketError, PortPhase, PortRecord,
 };
 pub use weir_plugin_api as api;

@@ -239,6 +239,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         ("port_arbiter: round-robbin", "did you mean `round-robin`"),
         ("port_arbiter: { name: random, quantum: 1B }", "`random` has no parameter `quantum`"),
         ("port_arbiter: { name: weighted-round-robin, weights: { gpu9: 2 } }", "gpu9"),
+        ("port_arbiter: { name: weighted-round-robin, weights: { a/gpu0: 2, gpu0: 3 } }", "has a value already"),
         ("queues: fifos", "write `fifo` or `voq`"),
         ("buffers: 1KiB", "did you mean `buffer`"),
         ("window: 0", "window"),
@@ -247,6 +248,26 @@ fn what_cannot_be_is_refused_with_its_place() {
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{keys}: {}", ended.stderr);
         assert!(ended.stderr.contains(words) && ended.stderr.contains("s.yaml:2:"), "{keys}: {}", ended.stderr);
     }
+}
+
+/// Three packets of 280 B in 200 ns of latency and credit: 17.774 ns each, of which 13 fill the way there and back.
+#[test]
+fn a_small_buffer_is_warned_of_with_what_would_do() {
+    let checked = ended(&t2("buffer: 1kB", &[("a", "gpu0", "gpu1")]), &["check", "s.yaml"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    for words in ["carries at most 24.5 % of its bandwidth", "3640 B would do"] {
+        assert!(checked.stderr.contains(words), "{}", checked.stderr);
+    }
+}
+
+/// It is the transfer that is refused, not the whole run.
+#[test]
+fn a_priority_beyond_32_bits_is_refused_where_it_is_written() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu2", "gpu3")]);
+    let text = text.replacen("to: gpu3,", "to: gpu3, priority: 3000000000,", 1);
+    let ended = ended(&text, &["run", "s.yaml"]);
+    assert_eq!(ended.code, 2, "{}", ended.stdout);
+    assert!(ended.stderr.contains("s.yaml:13:") && ended.stderr.contains("not 3000000000"), "{}", ended.stderr);
 }
 
 #[test]

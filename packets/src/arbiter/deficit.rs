@@ -1,6 +1,13 @@
-//! Deficit round robin: fair in bytes.
+//! `deficit-round-robin`: in turn, by bytes.
 //!
-//! Shreedhar, Varghese, *Efficient Fair Queuing Using Deficit Round-Robin*, IEEE/ACM Trans. Networking 4(3), 1996.
+//! **Definition.** Requesters are visited in a circle in the order of their slots. A visit adds a quantum of bytes, times
+//! the requester's weight, to its deficit; it sends while that covers its packet, which is taken from it. Who is absent,
+//! or alone, has a deficit of 0.
+//! **Ties.** None: the circle decides.
+//! **Fairness.** Equal bytes (weights: in proportion to them) among those that always ask, within a packet and a quantum;
+//! work-conserving. Ignores priority and the weight of transfers.
+//! **Source.** Shreedhar, Varghese, *Efficient Fair Queuing Using Deficit Round-Robin*, IEEE/ACM Trans. Networking 4(3),
+//! 1996.
 
 use std::collections::BTreeMap;
 

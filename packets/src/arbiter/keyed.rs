@@ -1,4 +1,13 @@
-//! Policies that serve the least of something.
+//! `oldest-first`, `arrival-order`, `fixed` and `strict-priority`: policies that serve the least of something.
+//!
+//! **Definition.** Served is who has the least time of being ready at its source (`oldest-first`), the least time of
+//! becoming visible at this node (`arrival-order`), the lowest slot (`fixed`), or the highest priority of a transfer, in
+//! turn among equals (`strict-priority`).
+//! **Ties.** The lowest slot; under `strict-priority` the circle of `round-robin`.
+//! **Fairness.** `oldest-first`: shares in proportion to what is offered. `arrival-order`: as its inputs bring packets.
+//! `fixed` and `strict-priority` starve who comes last. All are work-conserving. Only `strict-priority` reads priorities.
+//! **Source.** `oldest-first`: the shares are equations (5) and (6) of Martinasso et al., SC16. `arrival-order` is first
+//! come, first served; strict priority is a service class of PCI Express (Base Specification, section 6.3).
 
 use weir_plugin_api::{CallError, GrantView, Head, LinkId, NO_SLOT, PortArbiter, PortGrant};
 

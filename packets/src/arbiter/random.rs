@@ -1,5 +1,10 @@
-//! A uniform choice, as in Karol, Hluchyj, Morgan, *Input versus output queueing on a space-division packet switch*, IEEE
-//! Trans. Commun. 35 (1987).
+//! `random`: a uniform choice.
+//!
+//! **Definition.** Each of those that ask is served with the same probability.
+//! **Ties.** None.
+//! **Fairness.** Equal numbers of packets in the mean; work-conserving. Ignores priority and the weight of transfers.
+//! **Source.** Karol, Hluchyj, Morgan, *Input versus output queueing on a space-division packet switch*, IEEE Trans.
+//! Commun. 35 (1987).
 
 use weir_plugin_api::{CallError, GrantView, LinkId, NO_SLOT, PortArbiter, PortGrant};
 

@@ -1,4 +1,13 @@
-//! Round robin, by packets.
+//! `round-robin` and `weighted-round-robin`: in turn, by packets.
+//!
+//! **Definition.** Requesters stand in a circle in the order of their slots. `round-robin` serves the first one that asks
+//! after the last one served; `weighted-round-robin` stays with a requester for up to as many packets in a row as its
+//! weight says, and goes on when it does not ask.
+//! **Ties.** None: the circle decides.
+//! **Fairness.** Equal numbers of packets (weights: in proportion to them) among those that always ask, whatever their
+//! sizes; work-conserving. Ignores priority and the weight of transfers.
+//! **Source.** Nagle, *On Packet Switches with Infinite Storage*, RFC 970 (1985); with weights: Katevenis, Sidiropoulos,
+//! Courcoubetis, *Weighted Round-Robin Cell Multiplexing*, IEEE JSAC 9(8), 1991.
 
 use std::collections::BTreeMap;
 

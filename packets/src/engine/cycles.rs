@@ -50,14 +50,14 @@ pub struct PortRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrantCycle {
     /// In order, from the lowest requester on.
-    pub grants: Vec<PortGrant>,
+    pub grants: Vec<CycleGrant>,
     /// Picoseconds that it takes, on average.
     pub time: u64,
 }
 
 /// One grant of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PortGrant {
+pub struct CycleGrant {
     /// The link that the packet came in by; `None` for one that starts here.
     pub input: Option<u32>,
     /// Whose packet it is.
@@ -267,7 +267,7 @@ impl Engine {
         let whole = (half.len() - 1) / length;
         let time = (half[whole * length].time - half[0].time) / whole as u64;
         let first = least_rotation(&keys[..length]);
-        let grant = |kept: &Kept| PortGrant {
+        let grant = |kept: &Kept| CycleGrant {
             input: match self.requester(link, kept.slot) {
                 Requester::Queue { input, .. } => Some(input),
                 Requester::Engine { .. } => None,

@@ -37,7 +37,7 @@ impl Engine {
             }
             self.dllps[link as usize].pop_front();
             let took = wire.dllp_time;
-            port.free_at = begin.saturating_add(took);
+            (port.free_at, port.sent_dllp) = (begin.saturating_add(took), true);
             let counts = &mut self.sums[link as usize].counts;
             counts.busy += took;
             counts.dllps += 1;

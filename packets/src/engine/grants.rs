@@ -239,7 +239,7 @@ impl Engine {
         self.note(now, sent, out, &asked, bytes);
         let port = &mut self.ports[out as usize];
         port.before = if port.free_at == now { port.sending } else { NONE };
-        port.free_at = sent;
+        (port.free_at, port.sent_dllp) = (sent, false);
         self.end_starved(now, out);
         if let Requester::Queue { queue, input } = requester {
             self.leave_queue(now, sent, queue, input, asked.piece);

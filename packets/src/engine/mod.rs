@@ -28,7 +28,7 @@ use weir_plugin_api::{Head, PortArbiter};
 
 use crate::network::Network;
 use credit::Credit;
-pub use cycles::{GrantCycle, PortGrant, PortPhase, PortRecord};
+pub use cycles::{CycleGrant, GrantCycle, PortPhase, PortRecord};
 use events::{Event, Events};
 pub use fills::BufferFills;
 pub use sources::Interleave;
@@ -122,6 +122,8 @@ struct Port {
     sending: u32,
     /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
     before: u32,
+    /// Its last packet was a DLLP.
+    sent_dllp: bool,
     /// Someone asks who had no credit when it was looked at.
     is_starved: bool,
     /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
@@ -203,6 +205,7 @@ impl Engine {
             wake_at: u64::MAX,
             sending: NONE,
             before: NONE,
+            sent_dllp: false,
             is_starved: false,
             starved_since: u64::MAX,
             is_marked: false,

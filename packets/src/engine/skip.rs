@@ -247,6 +247,7 @@ impl Engine {
             state.extend([port.free_at.saturating_sub(now), wake_at]);
             state.push(if port.starved_since == u64::MAX { u64::MAX } else { now.wrapping_sub(port.starved_since) });
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
+            state.push(u64::from(port.sent_dllp));
             state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
             state.extend(&self.asking[self.mask(link)]);
             self.state_of_dllps(now, link, &mut state);

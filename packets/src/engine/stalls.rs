@@ -159,10 +159,12 @@ impl Engine {
     /// From a source that cannot send to what sends instead.
     pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
         let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
-        if self.busy_until(now, out).0 > now {
-            // Behind its own packet it is a DLLP that is on the wire.
-            let sending = self.ports[out as usize].sending;
-            return (HeldCause::Arbitration, out, if sending == id { NONE } else { sending });
+        let (busy_until, dllps) = self.busy_until(now, out);
+        if busy_until > now {
+            let port = &self.ports[out as usize];
+            // Behind its own packet, too, it is a DLLP that is on the wire.
+            let is_dllp = dllps > 0 || port.sent_dllp || port.sending == id;
+            return (HeldCause::Arbitration, out, if is_dllp { NONE } else { port.sending });
         }
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };

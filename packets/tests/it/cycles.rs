@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_packets::arbiter::{DeficitRoundRobin, Fixed, Random, RoundRobin, WeightedRoundRobin};
-use weir_packets::{Engine, HeldCause, LinkSettings, Network, PortGrant, PortPhase, WireRate};
+use weir_packets::{CycleGrant, Engine, HeldCause, LinkSettings, Network, PortPhase, WireRate};
 use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, finish, link, spec};
@@ -46,12 +46,12 @@ fn phases(make: impl Fn() -> (Tree, Engine), skips: bool) -> Vec<PortPhase> {
     fast
 }
 
-fn grant(transfer: u32, payload: u32) -> PortGrant {
-    PortGrant { input: Some(INPUTS[transfer as usize]), transfer, is_request: false, payload }
+fn grant(transfer: u32, payload: u32) -> CycleGrant {
+    CycleGrant { input: Some(INPUTS[transfer as usize]), transfer, is_request: false, payload }
 }
 
 /// The grants and the time of the first phase's only cycle.
-fn cycle(phases: &[PortPhase]) -> (Vec<PortGrant>, u64) {
+fn cycle(phases: &[PortPhase]) -> (Vec<CycleGrant>, u64) {
     let [port] = &phases[0].ports[..] else { panic!("one port is contended: {phases:?}") };
     assert_eq!(port.link, OUT);
     let cycle = port.cycle.as_ref().expect("there is a period");

@@ -34,13 +34,13 @@ pub(crate) struct ArbiterJson<'a> {
     regions: Vec<RegionRow<'a>>,
     /// Of runs of packets: the port arbiters that come from libraries; absent where there is none.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    port_arbiters: Vec<PortRow<'a>>,
+    port_arbiters: Vec<PortArbiterRow<'a>>,
 }
 
 /// A port arbiter of a library.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "PortArbiter")]
-struct PortRow<'a> {
+struct PortArbiterRow<'a> {
     /// The name by which `port_arbiter` chooses it.
     #[serde(borrow)]
     name: Cow<'a, str>,
@@ -98,7 +98,12 @@ impl<'a> ArbiterJson<'a> {
             params: Cow::Borrowed(arbiter.params),
             sha256: arbiter.sha256.map(Into::into),
             legend,
-            port_arbiters: arbiter.packets.iter().flat_map(|plan| plan.loaded_ports()).map(PortRow::new).collect(),
+            port_arbiters: arbiter
+                .packets
+                .iter()
+                .flat_map(|plan| plan.loaded_ports())
+                .map(PortArbiterRow::new)
+                .collect(),
             regions: arbiter.regions.map_or_else(Vec::new, |regions| region_rows(run.scenario, regions)),
         }
     }
@@ -119,7 +124,7 @@ fn region_rows<'a>(scenario: &'a Scenario, regions: &'a Regions) -> Vec<RegionRo
     regions.division.regions.iter().enumerate().map(row).collect()
 }
 
-impl<'a> PortRow<'a> {
+impl<'a> PortArbiterRow<'a> {
     fn new(entry: &'a PortEntry) -> Self {
         let sha256 = entry.origin.sha256().unwrap_or_default();
         Self { name: (&*entry.name).into(), version: (&*entry.version).into(), sha256: sha256.into() }

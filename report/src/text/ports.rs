@@ -1,7 +1,7 @@
 //! What ports do in a run of packets: per phase the cycle of grants of each contended port, and who waits for it.
 
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
-use weir_sim_core::{Held, PortGrant, PortPhase, PortRecord, TaskId, cause_of};
+use weir_sim_core::{CycleGrant, Held, PortPhase, PortRecord, TaskId, cause_of};
 
 use super::{ROWS, Sheet, more};
 use crate::ports::{GrantRow, rows};
@@ -42,7 +42,7 @@ fn cycles(run: &Run<'_>, phase: &PortPhase) -> String {
 }
 
 /// The grants, each with the node that its packet comes from: `gpu0: a ×2, gpu1: b`.
-fn cycle_text(run: &Run<'_>, port: &PortRecord, grants: &[PortGrant]) -> String {
+fn cycle_text(run: &Run<'_>, port: &PortRecord, grants: &[CycleGrant]) -> String {
     let is_mixed = grants.iter().any(|grant| grant.payload != grants[0].payload);
     let entry = |GrantRow { grant, packets }: &GrantRow| {
         let name = run.scenario.task_name(TaskId(grant.transfer));
@@ -64,7 +64,7 @@ fn cycle_text(run: &Run<'_>, port: &PortRecord, grants: &[PortGrant]) -> String 
 }
 
 /// The one size of all packets, or the least and the largest.
-fn payload(grants: &[PortGrant]) -> String {
+fn payload(grants: &[CycleGrant]) -> String {
     let sizes = || grants.iter().map(|grant| u64::from(grant.payload));
     match (sizes().min(), sizes().max()) {
         (Some(least), Some(most)) if least == most => crate::bytes(most),

@@ -1,5 +1,6 @@
 //! `fidelity`: whether a run divides bandwidth by rates, or sends packets.
 
+mod check;
 mod defaults;
 mod keys;
 mod plan;

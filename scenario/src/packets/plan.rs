@@ -7,11 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json};
 use weir_packets::{LinkSettings, NodeSettings, WireRate};
 use weir_plugin_api::{
-    ArbiterEntry, CallError, ClassId, Direction, Flags, Grant, LinkId, Origin, PhaseView, PortEntry, RateArbiter,
+    ArbiterEntry, CallError, Direction, Flags, Grant, LinkId, Origin, PhaseView, PortEntry, RateArbiter,
 };
-use weir_sim_core::{Fabric, PacketSettings, PortPolicy, Routes, TaskGraph, Work};
+use weir_sim_core::{Fabric, PacketSettings, PortPolicy};
 
 use super::PacketRun;
+use super::check::{Check, name_of};
 use super::defaults::{BUFFER, sizes};
 use super::keys::{PacketKeys, Rate};
 use super::ports::PortChoice;
@@ -22,8 +23,6 @@ use crate::workload::Workload;
 
 /// Hops of a run at most, skipped ones apart, unless the command says otherwise (packets.md, section 3).
 const MOST_HOPS: u64 = 10_000_000_000;
-/// Hops that are expected of a run at most where none are skipped (packets.md, section 3).
-const MOST_WITHOUT_SKIPPING: u128 = 100_000_000_000;
 
 /// How a scenario's links and ports handle packets.
 #[derive(Clone, Debug)]
@@ -70,41 +69,18 @@ pub(crate) fn spec(
     topology: &Topology,
     workload: &Workload,
 ) -> Read<ArbiterSpec> {
-    refuse_others(context, run, topology, workload)?;
+    Check { context: &mut *context, run, topology, workload }.of_scenario()?;
     let (numbers, loaded) = (FxHashMap::default(), BTreeMap::new());
     let mut maker = Maker { context, run, topology, policies: Vec::new(), loaded, numbers, flags: Flags(0) };
     let plan = maker.plan()?;
     let flags = maker.flags;
-    check(context, run, topology, workload, &plan)?;
+    Check { context, run, topology, workload }.of_plan(&plan.settings)?;
     let mut spec = ArbiterSpec::plain(&Arc::new(entry(flags)));
     spec.written.clone_from(&run.written);
     spec.params.clone_from(&run.written);
     spec.position.clone_from(&run.position);
     spec.packets = Some(Arc::new(plan));
     Ok(spec)
-}
-
-/// Refuses what packets do not have.
-fn refuse_others(context: &mut Context, run: &PacketRun, topology: &Topology, workload: &Workload) -> Read<()> {
-    let problem = if !topology.fabric.shared().is_empty() {
-        Some(("`shared` of links and `memory` of nodes", "leave them out, or run it with `fidelity: fluid`"))
-    } else if workload.routes.has_branches() {
-        Some((
-            "transfers over several routes at once",
-            "give `routing` one way for each pair, or run it with `fidelity: fluid`",
-        ))
-    } else if workload.stream.is_some() {
-        Some((
-            "traces that are read while they are simulated",
-            "leave out `--stream`, or run it with `fidelity: fluid`",
-        ))
-    } else {
-        None
-    };
-    match problem {
-        None => Ok(()),
-        Some((what, help)) => Err(context.error(run.span, format!("packets know no {what}"), help)),
-    }
 }
 
 struct Maker<'m> {
@@ -172,7 +148,7 @@ impl Maker<'_> {
     }
 
     fn too_slow(&mut self, link: LinkId) -> Reported {
-        let message = format!("the bandwidth of {} is not between 1 B/s and 10^18 B/s", name(self.topology, link));
+        let message = format!("the bandwidth of {} is not between 1 B/s and 10^18 B/s", name_of(self.topology, link));
         self.context.error(self.run.span, message, "give it another bandwidth, or run it with `fidelity: fluid`")
     }
 
@@ -232,7 +208,11 @@ impl Maker<'_> {
                     let help = "name a node that is one link away from such a port";
                     return Err(self.context.error(*span, message, help));
                 }
-                by_id.insert(node.0.to_string(), by_name.get(&**name).cloned().unwrap_or_default());
+                let value = by_name.get(&**name).cloned().unwrap_or_default();
+                if by_id.insert(node.0.to_string(), value).is_some() {
+                    let message = format!("`{name}` is a node that has a value already");
+                    return Err(self.context.error(*span, message, "remove one of the two names of this node"));
+                }
             }
             params.insert(key.to_string(), Json::Object(by_id));
         }
@@ -270,137 +250,4 @@ impl RateArbiter for NoRates {
     fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
         Err(CallError::Refused("packets have no rates".to_owned()))
     }
-}
-
-/// Holds packets against the buffers that they cross, and counts hops.
-fn check(
-    context: &mut Context,
-    run: &PacketRun,
-    topology: &Topology,
-    workload: &Workload,
-    plan: &PacketPlan,
-) -> Read<()> {
-    let Workload { routes, tasks, .. } = workload;
-    for class in 0..tasks.classes().len() {
-        let class = ClassId::from_index(class);
-        let route = routes.links(tasks.classes().route(class));
-        let is_read = tasks.classes().carriage(class).is_read;
-        fits(context, run, topology, &plan.settings, route, is_read)?;
-        let priority = tasks.classes().priority(class);
-        if i32::try_from(priority).is_err() {
-            let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
-            return Err(context.error(run.span, message, "give smaller priorities: their order alone counts"));
-        }
-    }
-    refuse_paced_queues(context, run, topology, workload)?;
-    if !run.skips && hops(&plan.settings, routes, tasks) > MOST_WITHOUT_SKIPPING {
-        let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
-        return Err(context.error(run.span, message, "leave `skip_ahead` out, or send less"));
-    }
-    warn_of_small_buffers(context, run, topology, &plan.settings);
-    Ok(())
-}
-
-/// Refuses limits, windows and reads of transfers that share a queue of their device.
-fn refuse_paced_queues(context: &mut Context, run: &PacketRun, topology: &Topology, workload: &Workload) -> Read<()> {
-    let classes = workload.tasks.classes();
-    let sources = (0..classes.len()).map(ClassId::from_index).filter_map(|class| {
-        let route = workload.routes.links(classes.route(class));
-        let (first, last) = (route.first()?, route.last()?);
-        let is_read = classes.carriage(class).is_read;
-        let paced = run.window.is_some() || classes.limit(class).is_finite() || is_read;
-        let source = topology.fabric.link(*first).from;
-        paced.then_some([source, if is_read { topology.fabric.link(*last).to } else { source }])
-    });
-    let sources: FxHashSet<_> = sources.flatten().collect();
-    match topology.packets.interleaves.iter().find(|(node, _)| sources.contains(node)) {
-        None => Ok(()),
-        Some((node, _)) => {
-            let name = topology.names.unique_name(*node);
-            let message = format!("`{name}` has `interleave`, and transfers with a `limit`, a `window` or `read`");
-            Err(context.error(run.span, message, "remove one of them: packets of one queue wait for each other"))
-        }
-    }
-}
-
-/// Whether all buffers of a route hold its packets.
-fn fits(
-    context: &mut Context,
-    run: &PacketRun,
-    topology: &Topology,
-    settings: &PacketSettings,
-    route: &[LinkId],
-    is_read: bool,
-) -> Read<()> {
-    let mut payload = u32::MAX;
-    for &link in route {
-        let own = &settings.links[link.index()];
-        let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
-        payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
-        let header = if is_read { u32::from(settings.reads.completion_header).max(own.header) } else { own.header };
-        let packet = u64::from(payload) + if own.headers.is_some() { 0 } else { u64::from(header) };
-        if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
-            let message = format!("the buffer of {} holds {buffer} B, packets have {packet} B", name(topology, link));
-            return Err(context.error(run.span, message, "give `buffer` room for a packet with its header"));
-        }
-    }
-    Ok(())
-}
-
-/// Packets times links that they cross.
-fn hops(settings: &PacketSettings, routes: &Routes, tasks: &TaskGraph) -> u128 {
-    let of = |work: Work| {
-        let Work::Carries { bytes, class } = work else { return 0 };
-        let route = routes.links(tasks.classes().route(class));
-        let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
-        let packets = match tasks.classes().carriage(class).is_read {
-            true => settings.reads.packets(bytes, smallest) + bytes.div_ceil(u64::from(settings.reads.request)),
-            false => bytes.div_ceil(u64::from(smallest)),
-        };
-        u128::from(packets) * route.len() as u128
-    };
-    tasks.tasks().iter().map(|task| of(task.work)).sum()
-}
-
-/// Warns of the link that its buffer slows most: it carries min(1, b · s / (L + s)) of its rate with room for b packets
-/// that take s each, L from grant to credit (packets.md, section 1). What would do is in headers, if these count apart, and
-/// bytes.
-fn warn_of_small_buffers(context: &mut Context, run: &PacketRun, topology: &Topology, settings: &PacketSettings) {
-    let share = |own: &LinkSettings| {
-        let packet = u64::from(own.payload) + u64::from(own.header);
-        let held = match own.headers {
-            Some(headers) => (own.buffer? / u64::from(own.payload)).min(u64::from(headers)),
-            None => own.buffer? / packet,
-        };
-        let (held, sends) = (held as f64, own.rate.time(packet) as f64);
-        let around = (own.latency + own.credit_return) as f64 + sends;
-        let least = (around / sends).ceil() as u64;
-        let least = match own.headers {
-            Some(_) => (least, least * u64::from(own.payload)),
-            None => (0, least * packet),
-        };
-        Some((held * sends / around, least)).filter(|(share, _)| *share < 1.0)
-    };
-    let slow = (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), share(own)?)));
-    let slow: Vec<_> = slow.collect();
-    let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
-    let headers = slow.iter().map(|(_, (_, least))| least.0).max().unwrap_or(0);
-    let bytes = slow.iter().map(|(_, (_, least))| least.1).max().unwrap_or(0);
-    let others = if slow.len() > 1 { format!(", and {} more links theirs", slow.len() - 1) } else { String::new() };
-    let message = format!(
-        "the buffer of {} is too small for its latency: it carries at most {:.1} % of its bandwidth{others}",
-        name(topology, *link),
-        100.0 * share
-    );
-    let help = match headers {
-        0 => format!("{bytes} B would do"),
-        _ => format!("`header: {headers}` and `data: {bytes}B` would do"),
-    };
-    context.warn(run.span, message, help);
-}
-
-/// A link as messages name it.
-fn name(topology: &Topology, link: LinkId) -> String {
-    let link = topology.fabric.link(link);
-    format!("{}->{}", topology.names.unique_name(link.from), topology.names.unique_name(link.to))
 }

@@ -1,0 +1,179 @@
+//! Holds a run of packets against what packets can do, and against the buffers that they cross.
+
+use rustc_hash::FxHashSet;
+use weir_packets::LinkSettings;
+use weir_plugin_api::{ClassId, LinkId};
+use weir_sim_core::{PacketSettings, TaskId, Work};
+
+use super::PacketRun;
+use crate::context::{Context, Read};
+use crate::source::Span;
+use crate::topology::Topology;
+use crate::workload::Workload;
+
+/// Hops that are expected of a run at most where none are skipped (packets.md, section 3).
+const MOST_WITHOUT_SKIPPING: u128 = 100_000_000_000;
+
+pub(super) struct Check<'c> {
+    pub(super) context: &'c mut Context,
+    pub(super) run: &'c PacketRun,
+    pub(super) topology: &'c Topology,
+    pub(super) workload: &'c Workload,
+}
+
+impl Check<'_> {
+    /// Refuses what packets do not have.
+    pub(super) fn of_scenario(&mut self) -> Read<()> {
+        let problem = if !self.topology.fabric.shared().is_empty() {
+            Some(("`shared` of links and `memory` of nodes", "leave them out, or run it with `fidelity: fluid`"))
+        } else if self.workload.routes.has_branches() {
+            let help = "give `routing` one way for each pair, or run it with `fidelity: fluid`";
+            Some(("transfers over several routes at once", help))
+        } else if self.workload.stream.is_some() {
+            let help = "leave out `--stream`, or run it with `fidelity: fluid`";
+            Some(("traces that are read while they are simulated", help))
+        } else {
+            None
+        };
+        match problem {
+            None => Ok(()),
+            Some((what, help)) => Err(self.context.error(self.run.span, format!("packets know no {what}"), help)),
+        }
+    }
+
+    /// Holds packets against the buffers that they cross, and counts hops.
+    pub(super) fn of_plan(&mut self, settings: &PacketSettings) -> Read<()> {
+        for class in 0..self.workload.tasks.classes().len() {
+            self.class(ClassId::from_index(class), settings)?;
+        }
+        self.refuse_paced_queues()?;
+        if !self.run.skips && self.hops(settings) > MOST_WITHOUT_SKIPPING {
+            let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
+            return Err(self.context.error(self.run.span, message, "leave `skip_ahead` out, or send less"));
+        }
+        self.warn_of_small_buffers(settings);
+        Ok(())
+    }
+
+    fn class(&mut self, class: ClassId, settings: &PacketSettings) -> Read<()> {
+        let (routes, classes) = (&self.workload.routes, self.workload.tasks.classes());
+        self.fits(settings, routes.links(classes.route(class)), classes.carriage(class).is_read)?;
+        let priority = classes.priority(class);
+        if i32::try_from(priority).is_err() {
+            let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
+            let place = self.place_of(class);
+            return Err(self.context.error(place, message, "give smaller priorities: their order alone counts"));
+        }
+        Ok(())
+    }
+
+    /// Where the first transfer of a class is written.
+    fn place_of(&self, wanted: ClassId) -> Span {
+        let is_wanted = |work: Work| matches!(work, Work::Carries { class, .. } if class == wanted);
+        let task = (0..).map(TaskId).zip(self.workload.tasks.tasks()).find(|(_, task)| is_wanted(task.work));
+        let place = task.and_then(|(task, _)| Some((task, self.workload.groups.of(task)?)));
+        place.map_or(self.run.span, |(task, group)| group.place(task.0 - group.first))
+    }
+
+    /// Refuses limits, windows and reads of transfers that share a queue of their device.
+    fn refuse_paced_queues(&mut self) -> Read<()> {
+        let (fabric, classes) = (&self.topology.fabric, self.workload.tasks.classes());
+        let sources = (0..classes.len()).map(ClassId::from_index).filter_map(|class| {
+            let route = self.workload.routes.links(classes.route(class));
+            let (first, last) = (route.first()?, route.last()?);
+            let is_read = classes.carriage(class).is_read;
+            let paced = self.run.window.is_some() || classes.limit(class).is_finite() || is_read;
+            let source = fabric.link(*first).from;
+            paced.then_some([source, if is_read { fabric.link(*last).to } else { source }])
+        });
+        let sources: FxHashSet<_> = sources.flatten().collect();
+        match self.topology.packets.interleaves.iter().find(|(node, _)| sources.contains(node)) {
+            None => Ok(()),
+            Some((node, _)) => {
+                let name = self.topology.names.unique_name(*node);
+                let message = format!("`{name}` has `interleave`, and transfers with a `limit`, a `window` or `read`");
+                let help = "remove one of them: packets of one queue wait for each other";
+                Err(self.context.error(self.run.span, message, help))
+            }
+        }
+    }
+
+    /// Whether all buffers of a route hold its packets.
+    fn fits(&mut self, settings: &PacketSettings, route: &[LinkId], is_read: bool) -> Read<()> {
+        let mut payload = u32::MAX;
+        for &link in route {
+            let own = &settings.links[link.index()];
+            let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
+            payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
+            let header = if is_read { u32::from(settings.reads.completion_header).max(own.header) } else { own.header };
+            let packet = u64::from(payload) + if own.headers.is_some() { 0 } else { u64::from(header) };
+            if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
+                let link = name_of(self.topology, link);
+                let message = format!("the buffer of {link} holds {buffer} B, packets have {packet} B");
+                let help = "give `buffer` room for a packet with its header";
+                return Err(self.context.error(self.run.span, message, help));
+            }
+        }
+        Ok(())
+    }
+
+    /// Packets times links that they cross.
+    fn hops(&self, settings: &PacketSettings) -> u128 {
+        let Workload { routes, tasks, .. } = self.workload;
+        let of = |work: Work| {
+            let Work::Carries { bytes, class } = work else { return 0 };
+            let route = routes.links(tasks.classes().route(class));
+            let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
+            let packets = match tasks.classes().carriage(class).is_read {
+                true => settings.reads.packets(bytes, smallest) + bytes.div_ceil(u64::from(settings.reads.request)),
+                false => bytes.div_ceil(u64::from(smallest)),
+            };
+            u128::from(packets) * route.len() as u128
+        };
+        tasks.tasks().iter().map(|task| of(task.work)).sum()
+    }
+
+    /// Warns of the link that its buffer slows most, and says which size would do: in headers, if these count apart, and bytes.
+    fn warn_of_small_buffers(&mut self, settings: &PacketSettings) {
+        let slow: Vec<_> =
+            (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), carried(own)?))).collect();
+        let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
+        let headers = slow.iter().map(|(_, (_, least))| least.0).max().unwrap_or(0);
+        let bytes = slow.iter().map(|(_, (_, least))| least.1).max().unwrap_or(0);
+        let others = if slow.len() > 1 { format!(", and {} more links theirs", slow.len() - 1) } else { String::new() };
+        let message = format!(
+            "the buffer of {} is too small for its latency: it carries at most {:.1} % of its bandwidth{others}",
+            name_of(self.topology, *link),
+            100.0 * share
+        );
+        let help = match headers {
+            0 => format!("{bytes} B would do"),
+            _ => format!("`header: {headers}` and `data: {bytes}B` would do"),
+        };
+        self.context.warn(self.run.span, message, help);
+    }
+}
+
+/// The share of its rate that a link carries where its buffer slows it, min(1, b · s / (L + s)) with room for b packets that
+/// take s each, L from grant to credit (packets.md, section 1); and the headers and bytes that would do.
+fn carried(own: &LinkSettings) -> Option<(f64, (u64, u64))> {
+    let packet = u64::from(own.payload) + u64::from(own.header);
+    let held = match own.headers {
+        Some(headers) => (own.buffer? / u64::from(own.payload)).min(u64::from(headers)),
+        None => own.buffer? / packet,
+    };
+    let (held, sends) = (held as f64, own.rate.time(packet) as f64);
+    let around = (own.latency + own.credit_return) as f64 + sends;
+    let least = (around / sends).ceil() as u64;
+    let least = match own.headers {
+        Some(_) => (least, least * u64::from(own.payload)),
+        None => (0, least * packet),
+    };
+    Some((held * sends / around, least)).filter(|(share, _)| *share < 1.0)
+}
+
+/// A link as messages name it.
+pub(super) fn name_of(topology: &Topology, link: LinkId) -> String {
+    let link = topology.fabric.link(link);
+    format!("{}->{}", topology.names.unique_name(link.from), topology.names.unique_name(link.to))
+}
