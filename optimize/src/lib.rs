@@ -12,6 +12,10 @@
 #[cfg(test)]
 extern crate self as weir_optimize;
 
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 mod compact;
 mod distribution;
 pub mod order;

@@ -98,6 +98,18 @@ fn a_busy_head_is_named_with_the_port_that_it_waits_for() {
     assert_eq!(legend.collect::<Vec<_>>(), ["port shares", "at heads", "filling"]);
 }
 
+/// A route of one link has no queue in it: at heads it may have all that its link and its limit leave.
+#[test]
+fn a_route_of_one_link_waits_at_no_head() {
+    let (fabric, ends) = board_tree(NodeKind::Switch, &[3], 1e9);
+    let limited = Transfer { limit: 0.25e9, ..Transfer::new(ends[0], NodeId(0)) };
+    let phase = Phase::new(&fabric, &[limited, Transfer::new(ends[1], NodeId(0))]);
+    let steps = steps(&mut *make("input-fifo", &fabric, "{}"), &phase);
+    let at_heads = |of: usize| (&*steps[3 * of + 1].step, steps[3 * of + 1].link, steps[3 * of + 1].rate);
+    assert_eq!(at_heads(0), ("at heads", LinkId::NONE, 0.25e9));
+    assert_eq!(at_heads(1), ("at heads", LinkId::NONE, 1e9));
+}
+
 /// Three devices to two: who waits at a head is told the one that is at it most, not all that use the port.
 #[test]
 fn of_those_at_a_head_one_is_named() {

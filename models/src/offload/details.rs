@@ -176,8 +176,8 @@ fn roofline(offload: &Offload, bounds: &Bounds) -> Roofline {
     let pcie = bounds.pcie_bandwidth.map_or(effective, |b| b.0);
     let intensity = bounds.operational_intensity.0;
     let kernel = bounds.peak_flops.0.min(bounds.memory_bandwidth.0 * intensity);
-    // No bytes: PCIe does not bound the kernel.
-    let transfer = if bytes > 0.0 { bytes / pcie } else { 0.0 };
+    // 0 without bytes: PCIe does not bound the kernel then.
+    let transfer = bytes / pcie;
     let bound = |rate: f64| Bound { flops: rate, seconds: flops / rate };
     Roofline {
         full: bound(if transfer > 0.0 { kernel.min(flops / transfer) } else { kernel }),

@@ -49,6 +49,16 @@ fn too_large_a_space_is_refused_with_its_size() {
     assert!(error.contains("110075314176") && error.contains("`anneal`"), "{error}");
 }
 
+/// Interrupted before the first order was visited: the workload's own is the best so far, and nothing is proved.
+#[test]
+fn an_interrupted_enumeration_is_not_complete() {
+    let world = halo_on_t2(&[4, 2], "pcie-congestion");
+    let options = OrderOptions { method: Method::Exhaustive, ..OrderOptions::default() };
+    let found = search(&world.problem(), &options, &AtomicBool::new(true), &mut ()).expect("covered").result;
+    assert!(!found.complete && !found.proved_optimal && found.best == found.baseline, "{found:?}");
+    assert!(found.bound.is_some_and(|bound| bound <= found.best));
+}
+
 /// Every potential uses at most the whole of every moment: g(S) ≤ 1 + 1e-9 on all active sets.
 #[test]
 fn potentials_hold_on_all_active_sets() {

@@ -126,7 +126,7 @@ fn suffered<'a>(row: &'a TransferRow<'a>, end: f64) -> Option<(f64, &'a Ends<'a>
     let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
     let free = row.cause_detail.as_ref().is_some_and(|cause| cause.at_bottleneck().is_own());
     let lost = row.alone_s.map(|alone| {
-        let part = if row.end_s.is_some() || row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
+        let part = if row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
         (until - start, alone * part)
     });
     match lost {

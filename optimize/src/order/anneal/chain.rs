@@ -252,3 +252,34 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
 pub(crate) fn cancelled(cancel: &AtomicBool) -> bool {
     cancel.load(Ordering::Relaxed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::random_on_t2;
+
+    /// Two sources change, each at another place: the run goes on from the earlier of the two events, and one that is
+    /// refused leaves the chain as it was.
+    #[test]
+    fn another_order_is_run_from_where_it_first_differs() {
+        let world = random_on_t2(4, 3, "max-min");
+        let (problem, go) = (world.problem(), AtomicBool::new(false));
+        let plan = Plan::new(&problem);
+        let potentials = Potentials::new(&problem, &plan).strongest(4);
+        let mut chain = Chain::<8>::new(&problem, &plan, &potentials, &go).expect("rates");
+        let simulated = |order: &[Vec<usize>]| world.simulate(&problem.named(order));
+        let mut order = plan.own_order();
+        chain.restart(order.clone()).expect("no error");
+        for (first, second, limit) in [(0, 3, f64::INFINITY), (5, 2, f64::INFINITY), (1, 6, 0.0), (4, 7, f64::INFINITY)]
+        {
+            let mut other = order.clone();
+            other[first].swap(2, 3);
+            other[second].swap(0, 1);
+            assert_eq!(chain.replace(other.clone(), limit), Ok(limit > 0.0));
+            if limit > 0.0 {
+                order = other;
+            }
+            assert_eq!((chain.makespan, &chain.order), (simulated(&order), &order));
+        }
+    }
+}

@@ -68,3 +68,21 @@ impl<'p> Counter<'p> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of orders that take equally long the one with the least number is the best, whichever comes first.
+    #[test]
+    fn of_equal_orders_the_first_is_the_best() {
+        let lowest = |number: u128, _: u128| number;
+        for numbers in [[3, 5, 4], [5, 3, 4], [4, 5, 3]] {
+            let mut counter = Counter::new(&lowest);
+            counter.add(20, 1, 1);
+            numbers.iter().for_each(|&number| counter.add(10, number, 1));
+            counter.add(30, 0, 1);
+            assert_eq!(counter.best, Some(Best { makespan: 10, number: 3 }));
+        }
+    }
+}
