@@ -15,6 +15,7 @@ mod level;
 mod machine;
 mod offload;
 mod operation;
+mod program;
 mod put;
 mod quantities;
 mod transfer;
@@ -95,6 +96,8 @@ models! {
     Put of put::Put;
     /// The model `gather`: the parts of all devices come together on one node.
     Gather of gather::Gather;
+    /// The model `program`: what the ranks of a parallel program do.
+    Program of program::Program;
     /// The model `loggp`: a plain transfer as one LogGP message.
     Loggp of transfer::LoggpTransfer;
 }

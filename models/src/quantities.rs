@@ -103,6 +103,45 @@ impl JsonSchema for Curve {
     }
 }
 
+/// What is in some files.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Files(pub(crate) Vec<FileContent>);
+schema_of!(
+    Files,
+    "Files",
+    json_schema!({ "type": "array", "items": { "type": ["string", "object"] }, "x-weir-files": true })
+);
+
+/// A file: its text, or its bytes where it is none.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum FileContent {
+    Text(String),
+    /// One character from U+0000 to U+00FF for each byte.
+    Binary {
+        bytes: String,
+    },
+}
+
+impl FileContent {
+    /// Its text; none of a binary file.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Binary { .. } => None,
+        }
+    }
+
+    /// Its bytes, as they are on disk.
+    pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Text(text) => text.as_bytes().into(),
+            Self::Binary { bytes } => bytes.chars().map(|byte| byte as u8).collect(),
+        }
+    }
+}
+
 impl TryFrom<u64> for Bytes {
     type Error = String;
 

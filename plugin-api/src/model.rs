@@ -361,7 +361,8 @@ pub trait ModelPlugin: Model + Sized + 'static {
     /// JSON Schema of an item of the workload: an object with one property for each key of `OPERATIONS`, whose schema is
     /// that of the map under the key. `id`, `start` and `after` are the host's. Beside the usual keywords,
     /// `"x-weir-quantity": "bytes" | "bandwidth" | "time" | "time-per-byte"` marks a number that is written as text with a
-    /// unit; `"x-weir-node"`, `"x-weir-nodes"`, `"x-weir-table"` and `"x-weir-nearest"` stand in `docs/plugin-abi.md`.
+    /// unit; `"x-weir-node"`, `"x-weir-nodes"`, `"x-weir-table"`, `"x-weir-files"` and `"x-weir-nearest"` stand in
+    /// `docs/plugin-abi.md`.
     fn schema() -> String;
 
     /// Builds an instance.

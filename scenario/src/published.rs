@@ -229,6 +229,10 @@ impl Published<'_> {
             let each = part.get("additionalProperties").map_or(Json::Bool(true), |each| self.part(each));
             return Some(json!({ "type": "object", "additionalProperties": each }));
         }
+        if is("x-weir-files") {
+            let list = json!({ "type": "array", "items": { "type": "string" } });
+            return Some(json!({ "anyOf": [{ "type": "string" }, list] }));
+        }
         let quantity = part.get("x-weir-quantity").and_then(Json::as_str);
         let definition = match quantity {
             Some("bytes") => Some(&BYTES),

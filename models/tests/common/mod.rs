@@ -43,6 +43,17 @@ impl World {
     }
 }
 
+/// Devices below one switch, all links alike: the world and their ids.
+pub fn star(devices: u32, bandwidth: f64, latency_ps: u64) -> (World, Vec<u32>) {
+    let link = LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(latency_ps), kind: LinkKind::PCIE };
+    let mut fabric = FabricBuilder::new();
+    let root = fabric.root(NodeKind::Switch).unwrap();
+    for _ in 0..devices {
+        fabric.child(root, NodeKind::Gpu, link).unwrap();
+    }
+    (World::new(fabric.build()), (1..=devices).collect())
+}
+
 /// Nodes of [`World::small`].
 pub const BOARD_A: u32 = 1;
 pub const CPU_A: u32 = 2;

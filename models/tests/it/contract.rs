@@ -98,6 +98,16 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
             false,
         ),
         ("gather", json!({ "root": 2, "nodes": [2], "size_per_device": 100, "approach": 2 }), false),
+        ("program", json!({ "file": ["num_ranks 1\nrank 0 {\na: calc 5\n}\n"], "format": "goal", "ranks": [3] }), true),
+        (
+            "program",
+            json!({ "file": ["0 compute 5"], "format": "simgrid-ti", "flop_rate": 1e9, "size": 5, "reduce": 1e9,
+            "copy": 1e9, "message": { "over": "fabric", "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.5,
+            "overhead_per_byte": 0.25, "eager": 9 }, "ranks": [2] }),
+            true,
+        ),
+        ("program", json!({ "file": ["0 compute 5"], "format": "tape" }), false),
+        ("program", json!({ "format": "goal" }), false),
         ("transfer", json!({ "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.25 }), true),
         ("transfer", json!({ "over": "fabric" }), true),
         ("transfer", json!({ "per_byte": "1ps" }), false),
@@ -152,7 +162,7 @@ fn keywords_of_the_host() {
 #[test]
 fn broken_operations_are_refused() {
     let world = World::small(1e9, 0);
-    for key in ["offload", "put", "gather", "transfer"] {
+    for key in ["offload", "put", "gather", "program", "transfer"] {
         for text in ["", "[]", "null", "{}", r#"{"params": 3}"#, r#"{"params": {"streams": "auto", "device": 1e9}}"#] {
             let planned = crate::common::try_plan_text(&world, key, text).unwrap_err().to_string();
             assert!(planned.contains("does not fit the model"), "{planned}");

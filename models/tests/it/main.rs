@@ -8,4 +8,5 @@ mod gather;
 mod loggp;
 mod offload;
 mod offload_details;
+mod program;
 mod put;

@@ -157,7 +157,9 @@ fn scalars(
     let numeric = scalar.text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     let mut wrong: Option<(bool, Problem)> = None;
     for choice in choices {
-        let names_things = choice.is("x-weir-node") || choice.is("x-weir-nodes") || choice.table().is_some();
+        let names_things =
+            ["x-weir-node", "x-weir-nodes", "x-weir-files"].into_iter().any(|keyword| choice.is(keyword))
+                || choice.table().is_some();
         if names_things {
             return choice.plain(context, names, value, what);
         }

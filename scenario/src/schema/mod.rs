@@ -7,6 +7,7 @@
 //! - `x-weir-node: true`: the name of a device; `x-weir-nodes: true`: a name with brackets or a list of such; ids arrive;
 //! - `x-weir-by-node: true`: a map whose keys are names of nodes; of port arbiters alone, whose reader looks the names up;
 //! - `x-weir-table: [bytes, seconds]`: the path of a CSV file with these columns; its rows arrive;
+//! - `x-weir-files: true`: the path of a file, with brackets or in a list for several; their contents arrive;
 //! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given;
 //! - `x-weir-copy-engines: key`: how many copy engines the node of `key` has, filled in where the topology says it.
 //!
@@ -117,7 +118,7 @@ impl<'a> Schema<'a> {
     /// A value of a schema that leaves no choice, or of one of the choices.
     fn plain(self, context: &mut Context, names: &mut dyn Names, value: &Value, what: &str) -> Read<Json> {
         match &value.data {
-            _ if self.is("x-weir-nodes") => self.nodes(context, names, value, what),
+            _ if self.is("x-weir-nodes") || self.is("x-weir-files") => self.several(context, names, value, what),
             Data::Mapping(entries) if self.is_by_node() => self.by_node(context, names, entries, what),
             Data::Mapping(entries) if self.here.get("properties").is_some() => {
                 self.object(context, names, value.span, entries.iter(), what).map(Json::Object)
@@ -240,6 +241,7 @@ impl<'a> Schema<'a> {
             _ if self.is("x-weir-node") => "the name of a device".to_owned(),
             _ if self.is("x-weir-nodes") => "a name with brackets, or a list of names".to_owned(),
             _ if self.here.get("x-weir-table").is_some() => "the path of a CSV file".to_owned(),
+            _ if self.is("x-weir-files") => "the path of a file, with brackets for several, or a list".to_owned(),
             (_, Some(quantity)) => format!("a quantity with its unit ({quantity})"),
             _ if self.here.get("properties").is_some() => {
                 format!("a map with {}", self.keys().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))

@@ -19,6 +19,9 @@ pub(crate) trait Names {
     /// The rows of a table, one list each, cells in the order of `columns`.
     fn table(&mut self, context: &mut Context, value: &Value, columns: &[&str], what: &str) -> Read<Json>;
 
+    /// The content of a file, or of several that a name with brackets stands for, added to a list.
+    fn files(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()>;
+
     /// The cpu or host with the fewest hops from a node.
     fn nearest(&mut self, node: u64) -> Option<NodeId>;
 
@@ -46,6 +49,10 @@ impl Names for NoNames {
     }
 
     fn table(&mut self, context: &mut Context, value: &Value, _: &[&str], what: &str) -> Read<Json> {
+        Err(Self::refuse(context, value, what))
+    }
+
+    fn files(&mut self, context: &mut Context, value: &Value, what: &str, _: &mut Vec<Json>) -> Read<()> {
         Err(Self::refuse(context, value, what))
     }
 
@@ -87,14 +94,17 @@ impl<'a> Schema<'a> {
         Some(columns.iter().filter_map(Json::as_str).collect())
     }
 
-    /// A name with brackets, or a list of such.
-    pub(super) fn nodes(self, context: &mut Context, names: &mut dyn Names, value: &Value, what: &str) -> Read<Json> {
+    /// A name with brackets, or a list of such: of nodes or of files.
+    pub(super) fn several(self, context: &mut Context, names: &mut dyn Names, value: &Value, what: &str) -> Read<Json> {
         let items = match &value.data {
             Data::Sequence(items) => items.as_slice(),
             _ => std::slice::from_ref(value),
         };
         let mut found = Vec::new();
-        context.each(items, |context, item| names.nodes(context, item, what, &mut found))?;
+        context.each(items, |context, item| match self.is("x-weir-files") {
+            true => names.files(context, item, what, &mut found),
+            false => names.nodes(context, item, what, &mut found),
+        })?;
         self.check_length(context, value.span, found.len(), what)?;
         Ok(Json::Array(found))
     }

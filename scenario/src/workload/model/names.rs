@@ -1,5 +1,6 @@
 //! What operations of models name: devices, also such as the topology lacks, and tables.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 
 use indexmap::IndexSet;
@@ -21,6 +22,11 @@ use crate::yaml::{Data, Value};
 /// Names that the operations of a scenario list at most, brackets expanded, and rows of tables; *assumed*, so that what
 /// models are given stays small in memory.
 const LISTED: u64 = 1_000_000;
+
+/// Files that one key of an operation names at most; *assumed*: traces with a file for each rank have thousands.
+const FILES: u64 = 100_000;
+/// Bytes of a file whose content is given to a model at most; *assumed*: programs of 10^6 operations have about 50 MB.
+const FILE_BYTES: u64 = 256 << 20;
 
 /// Devices that operations name and the topology lacks: nodes beyond the end of the fabric, without links.
 #[derive(Debug, Default)]
@@ -148,6 +154,15 @@ impl Names for Site<'_> {
         Ok(rows)
     }
 
+    fn files(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()> {
+        let left = FILES.saturating_sub(found.len() as u64);
+        expand(context, value, what, left, |context, name| {
+            found.push(content(context, self.files, value.span, name)?);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     fn nearest(&mut self, node: u64) -> Option<NodeId> {
         let fabric = &self.topology.fabric;
         let all = self.known.nearest.get_or_insert_with(|| nearest::hosts(fabric));
@@ -157,4 +172,26 @@ impl Names for Site<'_> {
     fn copy_engines(&self, node: u64) -> Option<u32> {
         self.topology.engines.copy_engines(NodeId(u32::try_from(node).ok()?))
     }
+}
+
+/// What is in a file: its text, or `{ "bytes": … }` with one character from U+0000 to U+00FF for each byte where it is none.
+fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> Read<Json> {
+    let help = "split it, or take a part of it";
+    let (file, _) = files.open_table(context, span, name, FILE_BYTES, help)?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
+        context.error(span, format!("the file {} cannot be read: {error}", quoted(name)), "check the file")
+    })?;
+    files.add_to_digest(&bytes);
+    if bytes.len() as u64 > FILE_BYTES {
+        let message = format!("the file {} is larger than {} MiB", quoted(name), FILE_BYTES >> 20);
+        return Err(context.error(span, message, help));
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Json::String(text),
+        Err(error) => {
+            let bytes: String = error.into_bytes().into_iter().map(char::from).collect();
+            serde_json::json!({ "bytes": bytes })
+        }
+    })
 }

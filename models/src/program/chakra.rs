@@ -1,0 +1,228 @@
+//! Execution traces of Chakra (Sridharan et al., *Chakra: Advancing Performance Benchmarking and Co-design using Standardized
+//! Execution Traces*, 2023): a protobuf file for each rank, schema `et_def.proto`.
+//!
+//! A file is a row of messages, each behind its length: one of `GlobalMetadata`, then the nodes. Of a node are read: its
+//! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type` and
+//! `num_ops`. Collectives become messages of all ranks ([`super::collectives`]), those of NCCL's rings where there are some.
+
+use std::collections::BTreeMap;
+
+use weir_plugin_api::{CallError, PS_PER_S};
+
+use super::collectives::{FIRST_TAG, Member, Steps};
+use super::operations::{Dependency, Operation, Program, Work};
+use super::params::ProgramParams;
+use super::protobuf::{Field, Value, fields, messages};
+use crate::operation::refused;
+
+/// Picoseconds of a microsecond, the unit of durations.
+const US: f64 = 1e6;
+/// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
+const COMPUTE: u32 = 0;
+const MESSAGES: u32 = 1;
+
+/// Reads the traces of all ranks, rank 0 first.
+pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
+    let ranks = params.file.0.len() as u32;
+    let rate = params.flop_rate.map(|rate| rate.0);
+    let mut reader = Reader {
+        program: Program { ranks, is_binary: true, ..Program::default() },
+        rate,
+        rank: 0,
+        number: 0,
+        collectives: 0,
+    };
+    for (rank, file) in (0..).zip(&params.file.0) {
+        (reader.rank, reader.collectives) = (rank, 0);
+        reader.trace(&file.bytes()).map_err(|problem| refused(format!("file: rank {rank}: {problem}")))?;
+    }
+    Ok(reader.program)
+}
+
+type Problem = String;
+
+struct Reader {
+    program: Program,
+    /// Flop per second.
+    rate: Option<f64>,
+    rank: u32,
+    /// Of the node that is read, in its file; the first is 1.
+    number: u32,
+    /// Collectives of this rank so far.
+    collectives: u32,
+}
+
+/// A node as far as it is read.
+#[derive(Default)]
+struct Node {
+    id: u64,
+    kind: u64,
+    dependencies: Vec<u64>,
+    /// Microseconds.
+    duration: u64,
+    attributes: BTreeMap<String, u64>,
+}
+
+impl Node {
+    fn read(message: &[u8]) -> Result<Self, Problem> {
+        let mut node = Self::default();
+        for field in fields(message) {
+            match field? {
+                Field { number: 1, value: Value::Number(id) } => node.id = id,
+                Field { number: 3, value: Value::Number(kind) } => node.kind = kind,
+                Field { number: 4 | 5, value } => node.dependencies.extend(value.numbers()?),
+                Field { number: 7, value: Value::Number(duration) } => node.duration = duration,
+                Field { number: 10, value: Value::Bytes(attribute) } => {
+                    node.attributes.extend(named_number(attribute)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(node)
+    }
+
+    fn attribute(&self, name: &str) -> Result<u64, Problem> {
+        let found = self.attributes.get(name).copied();
+        found.ok_or_else(|| format!("node {} lacks the attribute `{name}`; trace it with communication sizes", self.id))
+    }
+
+    fn small(&self, name: &str) -> Result<u32, Problem> {
+        let value = self.attribute(name)?;
+        let fits = u32::try_from(value).ok().filter(|&value| value < FIRST_TAG);
+        fits.ok_or_else(|| format!("`{name}` of node {} is {value}; give a smaller one", self.id))
+    }
+
+    fn bytes(&self) -> Result<u64, Problem> {
+        let bytes = self.attribute("comm_size")?;
+        let fits = Some(bytes).filter(|bytes| *bytes <= 1 << 53);
+        fits.ok_or_else(|| format!("`comm_size` of node {} is {bytes}, more than 2^53; correct it", self.id))
+    }
+}
+
+/// Name and value of an attribute that is a whole number.
+fn named_number(attribute: &[u8]) -> Result<Option<(String, u64)>, Problem> {
+    let (mut name, mut number) = (String::new(), None);
+    for field in fields(attribute) {
+        match field? {
+            Field { number: 1, value: Value::Bytes(text) } => name = String::from_utf8_lossy(text).into_owned(),
+            // sint32 and sint64 are zigzag.
+            Field { number: 15 | 17, value: Value::Number(value) } => {
+                number = Some(value >> 1).filter(|_| value & 1 == 0)
+            }
+            Field { number: 7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, value: Value::Number(value) } => {
+                number = Some(value)
+            }
+            _ => {}
+        }
+    }
+    Ok(number.map(|number| (name, number)))
+}
+
+impl Reader {
+    fn trace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        let mut ends: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        let mut waits = Vec::new();
+        // The first message is about the file.
+        for (number, message) in (0..).zip(messages(bytes)) {
+            let message = message?;
+            if number == 0 {
+                continue;
+            }
+            self.number = number;
+            let node = Node::read(message).map_err(|problem| format!("message {number}: {problem}"))?;
+            let parts = self.node(&node)?;
+            if ends.insert(node.id, parts).is_some() {
+                return Err(format!("node {} is given twice; correct the trace", node.id));
+            }
+            waits.push((node.id, parts.0, node.dependencies));
+        }
+        for (id, first, dependencies) in waits {
+            for on in dependencies {
+                let Some(&(_, last)) = ends.get(&on) else {
+                    return Err(format!("node {id} waits for node {on}, which is not in the trace; correct it"));
+                };
+                self.program.dependencies.push(Dependency { of: first, on: last, begin: false });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the operations of a node; returns the first and the last of them.
+    fn node(&mut self, node: &Node) -> Result<(u32, u32), Problem> {
+        let one = |id: u32| (id, id);
+        match node.kind {
+            // Metadata.
+            1 => self.add(Work::Join, COMPUTE).map(one),
+            // Memory and computations.
+            2..=4 => {
+                let time = match (node.duration, node.attributes.get("num_ops"), self.rate) {
+                    (0, Some(&flop), Some(rate)) => flop as f64 / rate * PS_PER_S as f64,
+                    (duration, ..) => duration as f64 * US,
+                };
+                self.add(Work::Compute { time }, COMPUTE).map(one)
+            }
+            5 => {
+                let (to, tag) = (node.small("comm_dst")?, self.tag(node)?);
+                self.add(Work::Send { to, bytes: node.bytes()?, tag }, MESSAGES).map(one)
+            }
+            6 => {
+                let (from, tag) = (node.small("comm_src")?, self.tag(node)?);
+                self.add(Work::Receive { from, bytes: node.bytes()?, tag }, MESSAGES).map(one)
+            }
+            7 => self.collective(node),
+            kind => Err(format!("node {} has the type {kind}, which is not known; types are 1 to 7", node.id)),
+        }
+    }
+
+    fn tag(&self, node: &Node) -> Result<u32, Problem> {
+        if node.attributes.contains_key("comm_tag") { node.small("comm_tag") } else { Ok(0) }
+    }
+
+    fn add(&mut self, work: Work, cpu: u32) -> Result<u32, Problem> {
+        self.program.add(Operation { rank: self.rank, work, cpu, nic: 0, line: self.number })
+    }
+
+    fn collective(&mut self, node: &Node) -> Result<(u32, u32), Problem> {
+        let steps = self.steps(node)?;
+        self.collectives += 1;
+        let first = self.add(Work::Join, MESSAGES)?;
+        let mut before = first;
+        for step in steps {
+            let mut open = Vec::with_capacity(step.len());
+            for work in step {
+                let id = self.add(work, MESSAGES)?;
+                self.program.dependencies.push(Dependency { of: id, on: before, begin: false });
+                open.push(id);
+            }
+            before = self.add(Work::Join, MESSAGES)?;
+            let all = open.into_iter().map(|on| Dependency { of: before, on, begin: false });
+            self.program.dependencies.extend(all);
+        }
+        Ok((first, before))
+    }
+
+    fn steps(&self, node: &Node) -> Result<Steps, Problem> {
+        let (ranks, bytes) = (self.program.ranks, node.bytes()?);
+        let member = Member::new(self.rank, ranks, self.collectives);
+        let part = bytes.div_ceil(u64::from(ranks));
+        let parts = vec![part; ranks as usize];
+        let root = || if node.attributes.contains_key("comm_root") { node.small("comm_root") } else { Ok(0) };
+        // `CollectiveCommType` of the schema; sizes as nccl-tests count them.
+        Ok(match node.attribute("comm_type")? {
+            0 => member.ring(2 * (ranks - 1), part),
+            1 => member.reduce(root()?, bytes),
+            2 | 7 | 8 => member.ring(ranks - 1, part),
+            3 => member.gather(root()?, part, &parts),
+            4 => member.scatter(root()?, &parts, part),
+            5 => member.broadcast(root()?, bytes),
+            6 => member.exchange(&parts, &parts),
+            9 => member.all_reduce(0),
+            kind => {
+                return Err(format!(
+                    "node {} has the collective {kind}, which is not known; there are 0 to 9",
+                    node.id
+                ));
+            }
+        })
+    }
+}

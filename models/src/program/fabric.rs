@@ -1,0 +1,144 @@
+//! A program whose messages go over the links of the topology.
+//!
+//! ```text
+//! send (cpu: o + (s−1)·O) ──► message (fabric, the device's `send`) ──► taken (cpu of the receiver: o + (s−1)·O) ──► received
+//!                                  ▲ rendezvous: once the receive is posted        posted (of the receive) ─────────────┘
+//! ```
+//!
+//! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first.
+
+use weir_plugin_api::{CallError, EngineScope, NodeId, Plan, PlannedWork, Wait};
+
+use super::matching::{NONE, is_wild};
+use super::operations::{Program, Work};
+use super::params::{MessageParams, Sending};
+use super::tasks::{Service, Tasks};
+use crate::operation::refused;
+
+/// Transfers that a device sends at once, unless its `engines` say otherwise: any number.
+const SLOTS: u32 = u32::MAX;
+
+/// The numbers of an operation's tasks.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    /// What it does first, and by which it has begun.
+    first: u32,
+    /// What it does last, and by which it has ended.
+    last: u32,
+}
+
+/// Refuses what cannot be planned before the program runs.
+pub(super) fn check(program: &Program) -> Result<(), CallError> {
+    let wild = (0..).zip(&program.operations).find(|(_, operation)| is_wild(operation.work));
+    wild.map_or(Ok(()), |(number, _)| {
+        let text = program.text(number);
+        Err(refused(format!("file: {text}: over the fabric a receive names its rank and tag; give `per_byte`")))
+    })
+}
+
+/// Plans a program, each rank on its device.
+pub(super) fn plan(
+    program: &Program,
+    partner: &[u32],
+    (message, sending): (&MessageParams, Sending),
+    ranks: &[u32],
+    plan: &mut Plan,
+) {
+    let cpus = cpus(program, plan);
+    let sends: Vec<u32> =
+        ranks.iter().map(|&node| plan.engine("send", SLOTS, EngineScope::Device(NodeId(node)))).collect();
+    let parts = number(program, sending.eager);
+    let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); program.operations.len()];
+    for d in &program.dependencies {
+        let on = parts[d.on as usize];
+        waits[d.of as usize].push(if d.begin { Wait::start(on.first) } else { Wait::end(on.last) });
+    }
+    let mut planner =
+        Planner { program, partner, message, sending, ranks, sends, parts, tasks: Tasks::new(program, plan) };
+    for (id, waits) in (0..).zip(&waits) {
+        planner.operation(id, waits, Service { engine: cpus[id as usize], ..Service::default() });
+    }
+}
+
+struct Planner<'p> {
+    program: &'p Program,
+    partner: &'p [u32],
+    message: &'p MessageParams,
+    sending: Sending,
+    ranks: &'p [u32],
+    /// The engine by which each rank sends.
+    sends: Vec<u32>,
+    parts: Vec<Parts>,
+    tasks: Tasks<'p>,
+}
+
+impl Planner<'_> {
+    fn operation(&mut self, id: u32, waits: &[Wait], cpu: Service) {
+        match self.program.operations[id as usize].work {
+            Work::Join => _ = self.tasks.add(id, "", waits, PlannedWork::Nothing),
+            Work::Compute { time } => _ = self.tasks.add_on(id, "", waits, PlannedWork::Lasts(time), cpu),
+            Work::Send { to, bytes, .. } => {
+                self.tasks.add_on(id, "", waits, self.processing(bytes), cpu);
+                self.message(id, to, bytes);
+            }
+            Work::Receive { .. } => self.receive(id, waits, cpu),
+        }
+    }
+
+    fn processing(&self, bytes: u64) -> PlannedWork {
+        PlannedWork::Lasts(self.message.processing(bytes))
+    }
+
+    fn message(&mut self, id: u32, to: u32, bytes: u64) {
+        let rank = self.program.operations[id as usize].rank;
+        let posted = self.parts[self.partner[id as usize] as usize].first;
+        let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
+        let waits = if bytes > self.sending.unawaited() { &both[..] } else { &both[..1] };
+        let [from, to] = [rank, to].map(|rank| NodeId(self.ranks[rank as usize]));
+        let work = PlannedWork::Carries { from, to, bytes, limit: f64::INFINITY };
+        let at = Service { engine: Some(self.sends[rank as usize]), gap: self.message.gap.0, lead: 0.0 };
+        self.tasks.add_on(id, "message", waits, work, at);
+    }
+
+    fn receive(&mut self, id: u32, waits: &[Wait], cpu: Service) {
+        let send = self.partner[id as usize];
+        let Work::Send { bytes, .. } = self.program.operations[send as usize].work else { return };
+        let posted = self.tasks.add(id, "posted", waits, PlannedWork::Nothing);
+        let come = Wait::end(self.parts[send as usize].first + 1);
+        let at = Service { lead: self.message.latency.0, ..cpu };
+        let taken = self.tasks.add_on(id, "taken", &[come], self.processing(bytes), at);
+        self.tasks.add(id, "", &[Wait::end(posted), Wait::end(taken)], PlannedWork::Nothing);
+    }
+}
+
+/// The first and last task of each operation, before there are any.
+fn number(program: &Program, eager: u64) -> Vec<Parts> {
+    let mut next = 0;
+    let mut of = |work: Work| {
+        let first = next;
+        let (count, last) = match work {
+            Work::Join | Work::Compute { .. } => (1, 0),
+            Work::Send { bytes, .. } => (2, u32::from(bytes > eager)),
+            Work::Receive { .. } => (3, 2),
+        };
+        next += count;
+        Parts { first, last: first + last }
+    };
+    program.operations.iter().map(|operation| of(operation.work)).collect()
+}
+
+/// The engine of each operation's processor, by rank and stream; a join has none.
+fn cpus(program: &Program, plan: &mut Plan) -> Vec<Option<u32>> {
+    let mut known = std::collections::BTreeMap::new();
+    let mut of = |rank: u32, cpu: u32| {
+        *known.entry((rank, cpu)).or_insert_with(|| plan.engine(format!("cpu{rank}.{cpu}"), 1, EngineScope::Operation))
+    };
+    let all = program.operations.iter();
+    all.map(|operation| (operation.work != Work::Join).then(|| of(operation.rank, operation.cpu))).collect()
+}
+
+/// Whether every message has its partner, which the check of a program has seen to.
+pub(super) fn is_matched(program: &Program, partner: &[u32]) -> bool {
+    let messages = |work: Work| matches!(work, Work::Send { .. } | Work::Receive { .. });
+    program.operations.iter().zip(partner).all(|(operation, &other)| !messages(operation.work) || other != NONE)
+}

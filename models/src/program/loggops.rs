@@ -1,0 +1,361 @@
+//! The LogGOPS network: a program on ranks whose messages never meet on a link.
+//!
+//! **Definition.** A send of s bytes holds the processor for o + (s − 1)·O, and its network interface sends nothing else for
+//! g + (s − 1)·G. Its first byte arrives o + L after the send began. Taking it in holds the receiver's processor for
+//! o + (s − 1)·max(O, G), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
+//! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
+//! done once its message has been taken in. Messages of a pair with one tag arrive in order.
+//! **Ties.** What becomes ready first is served first; of equals the one that was freed first.
+//! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
+//! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for a computation
+//! on another stream as free when that begins. Here it waits for its end.)
+//!
+//! The outcome fixes in which order processors and interfaces serve. The plan says so as waits, so that the simulation comes to
+//! the same times, and its critical path says what they are made of.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
+
+use super::matching::{Progress, lonely_message, refuse_stuck};
+use super::operations::{ANY, Program, Successors, Work};
+use super::params::Loggops;
+use super::tasks::Tasks;
+
+/// When a message or a receive came, and which it is.
+type Entry = (u64, u32);
+
+/// A processor or interface of a rank: when it is free, and what that depends on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Server {
+    free_at: u64,
+    until: Option<Until>,
+    /// A message that met its receive only later: the server rests until then, too.
+    and: Option<Wait>,
+}
+
+/// What a server was busy with.
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    /// A task.
+    Task(Wait),
+    /// The gap behind the begin of a task of an operation: a task of its own once somebody waits for it.
+    Gap { operation: u32, part: &'static str, behind: Wait, gap: u64 },
+}
+
+impl Server {
+    fn hold(&mut self, free_at: u64, until: Until) {
+        *self = Self { free_at, until: Some(until), and: None };
+    }
+
+    fn rest(&mut self, until: u64, moment: Wait) {
+        if self.free_at < until {
+            (self.free_at, self.and) = (until, Some(moment));
+        }
+    }
+
+    /// What the next one that it serves waits for.
+    fn waits(&mut self, tasks: &mut Tasks<'_>, to: &mut Vec<Wait>) {
+        to.extend(self.and);
+        match self.until {
+            None => {}
+            Some(Until::Task(wait)) => to.push(wait),
+            Some(Until::Gap { operation, part, behind, gap }) => {
+                let wait = Wait::end(tasks.add(operation, part, &[behind], lasts(gap)));
+                self.until = Some(Until::Task(wait));
+                to.push(wait);
+            }
+        }
+    }
+}
+
+/// What is due at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    /// An operation whose dependencies are satisfied.
+    Operation(u32),
+    /// The first byte of the message of a send has come.
+    Message(u32),
+}
+
+#[derive(Default)]
+struct Rank {
+    cpus: BTreeMap<u32, Server>,
+    sends: BTreeMap<u32, Server>,
+    receives: BTreeMap<u32, Server>,
+    /// Receives without message, and messages without receive, by source and tag.
+    posted: BTreeMap<(u32, u32), VecDeque<Entry>>,
+    unexpected: BTreeMap<(u32, u32), VecDeque<Entry>>,
+}
+
+/// A program under way.
+pub(super) struct Run<'p> {
+    program: &'p Program,
+    partner: &'p [u32],
+    successors: &'p Successors,
+    network: &'p Loggops,
+    tasks: Tasks<'p>,
+    ranks: Vec<Rank>,
+    due: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    /// How many events there have been: the order among equals.
+    count: u64,
+    /// Per operation: dependencies that are not satisfied yet, and what those that are satisfied have as tasks.
+    left: Vec<u32>,
+    ready: Vec<(u64, Vec<Wait>)>,
+    /// Per send: the task in which its message is taken in, the flight before, and when that ends.
+    progress: Progress,
+    taken: Vec<Option<(u64, Wait)>>,
+    flight: Vec<Option<Wait>>,
+}
+
+/// When the last operation of each rank ends, ps.
+pub(super) type Ends = Vec<u64>;
+
+impl<'p> Run<'p> {
+    pub(super) fn new(
+        program: &'p Program,
+        partner: &'p [u32],
+        successors: &'p Successors,
+        network: &'p Loggops,
+        plan: &'p mut Plan,
+    ) -> Self {
+        let operations = program.operations.len();
+        let mut left = vec![0; operations];
+        program.dependencies.iter().for_each(|d| left[d.of as usize] += 1);
+        Self {
+            program,
+            partner,
+            successors,
+            network,
+            tasks: Tasks::new(program, plan),
+            ranks: (0..program.ranks).map(|_| Rank::default()).collect(),
+            due: BinaryHeap::new(),
+            count: 0,
+            left,
+            ready: vec![(0, Vec::new()); operations],
+            progress: Progress::new(operations),
+            taken: vec![None; operations],
+            flight: vec![None; operations],
+        }
+    }
+
+    /// Runs it to its end.
+    pub(super) fn run(mut self) -> Result<Ends, CallError> {
+        let free: Vec<u32> = (0..).zip(&self.left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
+        self.push_free(&free);
+        while let Some(Reverse((time, count, event))) = self.due.pop() {
+            match event {
+                Event::Operation(number) => self.operation(time, count, number),
+                Event::Message(number) => self.message(time, count, number),
+            }
+        }
+        refuse_stuck(self.program, self.partner, &self.progress)?;
+        let left = self.ranks.iter().flat_map(|rank| rank.unexpected.values().flatten());
+        if let Some(&(_, send)) = left.min() {
+            return Err(lonely_message(self.program, send));
+        }
+        let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
+        Ok(self.ranks.iter().map(last).collect())
+    }
+
+    fn push(&mut self, time: u64, event: Event) {
+        self.count += 1;
+        self.due.push(Reverse((time, self.count, event)));
+    }
+
+    /// Operations of a rank that were freed together go in the order send, receive, compute, each in that of the file.
+    fn push_free(&mut self, free: &[u32]) {
+        let kind = |number: u32| match self.program.operations[number as usize].work {
+            Work::Send { .. } => 0,
+            Work::Receive { .. } => 1,
+            Work::Compute { .. } | Work::Join => 2,
+        };
+        let mut free: Vec<(u32, u8, u32)> =
+            free.iter().map(|&number| (self.program.operations[number as usize].rank, kind(number), number)).collect();
+        free.sort_unstable();
+        for (_, _, number) in free {
+            let time = self.ready[number as usize].0;
+            self.push(time, Event::Operation(number));
+        }
+    }
+
+    fn operation(&mut self, time: u64, count: u64, number: u32) {
+        let operation = self.program.operations[number as usize];
+        let rank = &mut self.ranks[operation.rank as usize];
+        let free_at = match operation.work {
+            Work::Send { .. } => rank
+                .cpus
+                .entry(operation.cpu)
+                .or_default()
+                .free_at
+                .max(rank.sends.entry(operation.nic).or_default().free_at),
+            Work::Compute { .. } => rank.cpus.entry(operation.cpu).or_default().free_at,
+            Work::Receive { .. } | Work::Join => 0,
+        };
+        if free_at > time {
+            self.due.push(Reverse((free_at, count, Event::Operation(number))));
+            return;
+        }
+        let waits = std::mem::take(&mut self.ready[number as usize].1);
+        match operation.work {
+            Work::Send { bytes, .. } => self.send(time, number, bytes, waits),
+            Work::Compute { time: lasts } => self.compute(time, number, lasts, waits),
+            Work::Receive { .. } => self.receive(time, number, waits),
+            Work::Join => {
+                let task = self.tasks.add(number, "", &waits, PlannedWork::Nothing);
+                self.begin(number, time, task);
+                self.end(number, time, Wait::end(task));
+            }
+        }
+    }
+
+    fn compute(&mut self, time: u64, number: u32, lasts: f64, mut waits: Vec<Wait>) {
+        let operation = self.program.operations[number as usize];
+        let cpu = self.ranks[operation.rank as usize].cpus.entry(operation.cpu).or_default();
+        cpu.waits(&mut self.tasks, &mut waits);
+        let until = time.saturating_add(lasts.round() as u64);
+        let task = self.tasks.add(number, "", &waits, PlannedWork::Lasts(lasts));
+        cpu.hold(until, Until::Task(Wait::end(task)));
+        self.begin(number, time, task);
+        self.end(number, until, Wait::end(task));
+    }
+
+    fn send(&mut self, time: u64, number: u32, bytes: u64, mut waits: Vec<Wait>) {
+        let operation = self.program.operations[number as usize];
+        let Loggops { latency, overhead, eager, .. } = *self.network;
+        let rank = &mut self.ranks[operation.rank as usize];
+        let (cpu, nic) = (rank.cpus.entry(operation.cpu).or_default(), rank.sends.entry(operation.nic).or_default());
+        cpu.waits(&mut self.tasks, &mut waits);
+        nic.waits(&mut self.tasks, &mut waits);
+        let (holds, gap) = (self.network.sending(bytes), self.network.gap(bytes));
+        let task = self.tasks.add(number, "", &waits, lasts(holds));
+        cpu.hold(time + holds, Until::Task(Wait::end(task)));
+        nic.hold(time + gap, Until::Gap { operation: number, part: "gap", behind: Wait::start(task), gap });
+        let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(overhead + latency));
+        self.flight[number as usize] = Some(Wait::end(flight));
+        self.begin(number, time, task);
+        self.push(time + overhead + latency, Event::Message(number));
+        if bytes <= eager {
+            self.end(number, time + holds, Wait::end(task));
+        }
+    }
+
+    /// A receive is posted: it takes a message that waits for it, or waits for one.
+    fn receive(&mut self, time: u64, number: u32, waits: Vec<Wait>) {
+        let operation = self.program.operations[number as usize];
+        let Work::Receive { from, tag, .. } = operation.work else { return };
+        let task = self.tasks.add(number, "posted", &waits, PlannedWork::Nothing);
+        self.begin(number, time, task);
+        self.flight[number as usize] = Some(Wait::end(task));
+        let rank = &mut self.ranks[operation.rank as usize];
+        match take(&mut rank.unexpected, from, tag) {
+            Some(send) => self.meet(time, Wait::end(task), send, number),
+            None => {
+                self.count += 1;
+                let count = self.count;
+                rank.posted.entry((from, tag)).or_default().push_back((count, number));
+            }
+        }
+    }
+
+    /// A message has come, and is taken in once processor and interface are free.
+    fn message(&mut self, time: u64, count: u64, send: u32) {
+        let operation = self.program.operations[send as usize];
+        let Work::Send { to, bytes, tag } = operation.work else { return };
+        let rank = &mut self.ranks[to as usize];
+        let (cpu, nic) = (rank.cpus.entry(operation.cpu).or_default(), rank.receives.entry(operation.nic).or_default());
+        let free_at = cpu.free_at.max(nic.free_at);
+        if free_at > time {
+            self.due.push(Reverse((free_at, count, Event::Message(send))));
+            return;
+        }
+        let mut waits: Vec<Wait> = self.flight[send as usize].into_iter().collect();
+        cpu.waits(&mut self.tasks, &mut waits);
+        nic.waits(&mut self.tasks, &mut waits);
+        let (holds, gap) = (self.network.receiving(bytes), self.network.gap(bytes));
+        let task = self.tasks.add(send, "taken", &waits, lasts(holds));
+        cpu.hold(time + holds, Until::Task(Wait::end(task)));
+        nic.hold(time + gap, Until::Gap { operation: send, part: "taken-gap", behind: Wait::start(task), gap });
+        self.taken[send as usize] = Some((time + holds, Wait::end(task)));
+        match take_posted(&mut rank.posted, operation.rank, tag) {
+            Some(receive) => self.meet(time, Wait::start(task), send, receive),
+            None => {
+                self.count += 1;
+                let count = self.count;
+                self.ranks[to as usize].unexpected.entry((operation.rank, tag)).or_default().push_back((count, send));
+            }
+        }
+    }
+
+    /// A message and its receive have met, at a moment of a task.
+    fn meet(&mut self, time: u64, moment: Wait, send: u32, receive: u32) {
+        let Some((taken, task)) = self.taken[send as usize] else { return };
+        let operation = self.program.operations[send as usize];
+        let Work::Send { bytes, .. } = operation.work else { return };
+        if bytes > self.network.eager {
+            let rank = &mut self.ranks[operation.rank as usize];
+            rank.cpus.entry(operation.cpu).or_default().rest(time, moment);
+            rank.sends.entry(operation.nic).or_default().rest(time, moment);
+            self.end(send, time, moment);
+        }
+        let posted = self.flight[receive as usize].map(|wait| wait.task);
+        let mut waits = vec![task];
+        waits.extend(posted.map(Wait::end));
+        let done = self.tasks.add(receive, "", &waits, PlannedWork::Nothing);
+        self.end(receive, taken.max(time), Wait::end(done));
+    }
+
+    fn begin(&mut self, number: u32, time: u64, task: u32) {
+        self.progress.begun[number as usize] = true;
+        self.free(number, true, time, Wait::start(task));
+    }
+
+    fn end(&mut self, number: u32, time: u64, moment: Wait) {
+        self.progress.done[number as usize] = true;
+        self.free(number, false, time, moment);
+    }
+
+    /// What waited for the begin, or the end, of an operation.
+    fn free(&mut self, number: u32, by_begin: bool, time: u64, moment: Wait) {
+        let mut free = Vec::new();
+        for &(next, begin) in self.successors.of(number) {
+            if begin != by_begin {
+                continue;
+            }
+            let ready = &mut self.ready[next as usize];
+            ready.0 = ready.0.max(time);
+            ready.1.push(moment);
+            self.left[next as usize] -= 1;
+            if self.left[next as usize] == 0 {
+                free.push(next);
+            }
+        }
+        if !free.is_empty() {
+            self.push_free(&free);
+        }
+    }
+}
+
+fn lasts(ps: u64) -> PlannedWork {
+    PlannedWork::Lasts(ps as f64)
+}
+
+/// Takes the first message that a receive fits.
+fn take(messages: &mut BTreeMap<(u32, u32), VecDeque<Entry>>, from: u32, tag: u32) -> Option<u32> {
+    if from != ANY && tag != ANY {
+        return messages.get_mut(&(from, tag))?.pop_front().map(|entry| entry.1);
+    }
+    let fits = |key: &(u32, u32)| (from == ANY || key.0 == from) && (tag == ANY || key.1 == tag);
+    let of_key = |(key, queue): (&(u32, u32), &VecDeque<Entry>)| Some((queue.front()?.0, *key));
+    let (_, key) = messages.iter().filter(|(key, _)| fits(key)).filter_map(of_key).min()?;
+    messages.get_mut(&key)?.pop_front().map(|entry| entry.1)
+}
+
+/// Takes the first receive that a message fits.
+fn take_posted(receives: &mut BTreeMap<(u32, u32), VecDeque<Entry>>, from: u32, tag: u32) -> Option<u32> {
+    let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
+    let first = |key: &(u32, u32)| Some((receives.get(key)?.front()?.0, *key));
+    let (_, key) = keys.iter().filter_map(first).min()?;
+    receives.get_mut(&key)?.pop_front().map(|entry| entry.1)
+}

@@ -1,0 +1,147 @@
+//! `program`: what the ranks of a parallel program do, read from a file.
+//!
+//! ```text
+//! file ─► goal, msccl, chakra, simgrid ─► operations of ranks, dependencies ─► matching ─┬─► loggops ─► waits and times
+//!                                                                                        └─► fabric ──► engines, transfers
+//! ```
+//!
+//! **Definition.** [`loggops`] says how messages travel where `per_byte` is given, [`fabric`] how they do over the topology.
+//! **Ties.** See there.
+//! **Source.** LogGOPS: Hoefler, Schneider, Lumsdaine (2010), with [`goal`]'s format; LogGP below it: Alexandrov et al.,
+//! *LogGP: Incorporating Long Messages into the LogP Model*, SPAA 1995.
+
+mod chakra;
+mod collectives;
+mod fabric;
+mod goal;
+mod loggops;
+mod matching;
+mod msccl;
+mod operations;
+mod params;
+mod protobuf;
+mod simgrid;
+mod tasks;
+
+use std::cell::RefCell;
+
+use serde::Serialize;
+use weir_plugin_api::{CallError, Estimates, Plan, Relation, Surroundings};
+
+use crate::operation::{self, Operation, Resolved, estimate, refused, seconds};
+use loggops::{Ends, Run};
+use operations::Work;
+use params::{Format, Loggops, MessageParams, ProgramParams, Sending};
+
+/// A program that can be planned.
+pub(crate) struct Program {
+    program: operations::Program,
+    partner: Vec<u32>,
+    ranks: Vec<u32>,
+    message: MessageParams,
+    sending: Sending,
+    network: Option<Loggops>,
+    /// On the LogGOPS network: when each rank ends, and the tasks, until they are planned.
+    simulated: Option<(RefCell<Plan>, Ends)>,
+}
+
+/// `details` of the results.
+#[derive(Serialize)]
+struct Details<'a> {
+    ranks: u32,
+    operations: usize,
+    messages: u64,
+    bytes: u64,
+    compute_s: f64,
+    /// On the LogGOPS network: the end of each rank's last operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank_ends_s: Option<Vec<f64>>,
+    network: &'a str,
+}
+
+impl Resolved for Program {
+    const NAME: &'static str = "program";
+    type Params = ProgramParams;
+
+    fn new(operation: Operation<ProgramParams>, _: &Surroundings<'_>) -> Result<Self, CallError> {
+        let program = match operation.params.format {
+            Format::Goal => goal::read(operation.params.one_text()?)?,
+            Format::Msccl => msccl::read(&operation.params)?,
+            Format::Chakra => chakra::read(&operation.params)?,
+            Format::SimgridTi => simgrid::read(&operation.params)?,
+        };
+        let ProgramParams { format, ranks, message, .. } = operation.params;
+        let sending = message.sending(format);
+        if program.operations.is_empty() {
+            return Err(refused("file: no rank does anything; give some operations"));
+        }
+        program.check()?;
+        let network = message.loggops(sending);
+        check_ranks(&program, &ranks.0, network.is_some())?;
+        let (partner, successors) = (matching::partners(&program), program.successors());
+        let simulated = match &network {
+            Some(network) => {
+                let mut plan = Plan::new();
+                let ends = Run::new(&program, &partner, &successors, network, &mut plan).run()?;
+                Some((RefCell::new(plan), ends))
+            }
+            None => {
+                fabric::check(&program)?;
+                matching::check(&program, &partner, &successors, sending.unawaited())?;
+                None
+            }
+        };
+        Ok(Self { program, partner, ranks: ranks.0, message, sending, network, simulated })
+    }
+
+    fn plan(&self, plan: &mut Plan) {
+        match &self.simulated {
+            Some((tasks, _)) => *plan = tasks.take(),
+            None if fabric::is_matched(&self.program, &self.partner) => {
+                fabric::plan(&self.program, &self.partner, (&self.message, self.sending), &self.ranks, plan);
+            }
+            None => {}
+        }
+    }
+
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, CallError> {
+        let ends = self.simulated.as_ref().map(|(_, ends)| ends);
+        let list = match ends {
+            Some(ends) => {
+                let last = ends.iter().copied().max().unwrap_or(0);
+                vec![estimate("loggops", last as f64, Relation::Equal, "")?]
+            }
+            None => Vec::new(),
+        };
+        let sizes = self.program.operations.iter().filter_map(|operation| match operation.work {
+            Work::Send { bytes, .. } => Some(bytes),
+            _ => None,
+        });
+        let compute = self.program.operations.iter().map(|operation| match operation.work {
+            Work::Compute { time } => time,
+            _ => 0.0,
+        });
+        let details = Details {
+            ranks: self.program.ranks,
+            operations: self.program.operations.len(),
+            messages: sizes.clone().count() as u64,
+            bytes: sizes.fold(0, u64::saturating_add),
+            compute_s: seconds(compute.sum()),
+            rank_ends_s: ends.map(|ends| ends.iter().map(|&end| seconds(end as f64)).collect()),
+            network: if self.network.is_some() { "loggops" } else { "fabric" },
+        };
+        Ok(Estimates { list, details: operation::details(&details)? })
+    }
+}
+
+/// Refuses ranks that are too few, too many, or missing.
+fn check_ranks(program: &operations::Program, ranks: &[u32], may_lack: bool) -> Result<(), CallError> {
+    if ranks.is_empty() && may_lack {
+        return Ok(());
+    }
+    if ranks.len() != program.ranks as usize {
+        let (given, wanted) = (ranks.len(), program.ranks);
+        return Err(refused(format!("ranks: {given} devices for {wanted} ranks; name one for each")));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! What the ranks of a program do, in a form that all formats share.
+
+use weir_plugin_api::CallError;
+
+use crate::operation::{MOST_TASKS, refused};
+
+/// Tasks of one operation at most: a send, its gap and flight, and what takes it in, with a gap.
+const TASKS_EACH: u64 = 5;
+/// Operations of a program at most, so that it has no more tasks than a run may have.
+const MOST_OPERATIONS: usize = (MOST_TASKS / TASKS_EACH) as usize;
+
+/// Stands for any source or any tag of a receive.
+pub(super) const ANY: u32 = u32::MAX;
+
+/// One operation of a rank.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Work {
+    /// A message to another rank.
+    Send { to: u32, bytes: u64, tag: u32 },
+    /// The message with this tag from another rank; both may be [`ANY`].
+    Receive { from: u32, bytes: u64, tag: u32 },
+    /// A computation, ps.
+    Compute { time: f64 },
+    /// Nothing: what it waits for is waited for by others.
+    Join,
+}
+
+/// One operation, and where it stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Operation {
+    pub(super) rank: u32,
+    pub(super) work: Work,
+    /// The stream of the rank's processor, and the network interface, that serve it.
+    pub(super) cpu: u32,
+    pub(super) nic: u32,
+    /// Its line, or its number in a binary file.
+    pub(super) line: u32,
+}
+
+/// One operation begins once another has ended, or has begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Dependency {
+    pub(super) of: u32,
+    pub(super) on: u32,
+    /// Of the other one's begin.
+    pub(super) begin: bool,
+}
+
+/// The operations of all ranks, in the order of the file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Program {
+    pub(super) ranks: u32,
+    pub(super) operations: Vec<Operation>,
+    pub(super) dependencies: Vec<Dependency>,
+    /// Operations are numbered by the messages of a binary file instead of lines.
+    pub(super) is_binary: bool,
+}
+
+impl Program {
+    /// An operation as messages name it: `rank 3, line 12: send 4096 B to rank 1, tag 0`.
+    pub(super) fn text(&self, operation: u32) -> String {
+        let Operation { rank, work, line, .. } = self.operations[operation as usize];
+        let any = |number: u32| if number == ANY { "any".to_owned() } else { number.to_string() };
+        let what = match work {
+            Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, tag {}", any(tag)),
+            Work::Receive { from, bytes, tag } => {
+                format!("receive {bytes} B from rank {}, tag {}", any(from), any(tag))
+            }
+            Work::Compute { .. } => "compute".to_owned(),
+            Work::Join => "nop".to_owned(),
+        };
+        let place = if self.is_binary { "message" } else { "line" };
+        format!("rank {rank}, {place} {line}: {what}")
+    }
+
+    /// Adds an operation, unless there are too many; returns its number.
+    pub(super) fn add(&mut self, operation: Operation) -> Result<u32, String> {
+        if self.operations.len() >= MOST_OPERATIONS {
+            return Err(format!("more than {MOST_OPERATIONS} operations; give fewer"));
+        }
+        self.operations.push(operation);
+        Ok(self.operations.len() as u32 - 1)
+    }
+
+    /// For each operation: those that wait for its begin or end.
+    pub(super) fn successors(&self) -> Successors {
+        let mut first = vec![0_u32; self.operations.len() + 1];
+        self.dependencies.iter().for_each(|d| first[d.on as usize + 1] += 1);
+        (1..first.len()).for_each(|i| first[i] += first[i - 1]);
+        let mut next = first.clone();
+        let mut list = vec![(0, false); self.dependencies.len()];
+        for d in &self.dependencies {
+            list[next[d.on as usize] as usize] = (d.of, d.begin);
+            next[d.on as usize] += 1;
+        }
+        Successors { first, list }
+    }
+
+    /// Refuses sends to ranks that are not there.
+    pub(super) fn check(&self) -> Result<(), CallError> {
+        for (number, operation) in (0..).zip(&self.operations) {
+            let other = match operation.work {
+                Work::Send { to, .. } => to,
+                Work::Receive { from, .. } if from != ANY => from,
+                _ => continue,
+            };
+            if other >= self.ranks {
+                let text = self.text(number);
+                return Err(refused(format!("file: {text}, and ranks are 0 to {}; correct it", self.ranks - 1)));
+            }
+            if other == operation.rank {
+                return Err(refused(format!("file: {}, to or from itself; leave it out", self.text(number))));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lists of successors, one behind the other.
+pub(super) struct Successors {
+    first: Vec<u32>,
+    /// Who waits, and whether it waits for the begin.
+    list: Vec<(u32, bool)>,
+}
+
+impl Successors {
+    pub(super) fn of(&self, operation: u32) -> &[(u32, bool)] {
+        let at = operation as usize;
+        &self.list[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+}

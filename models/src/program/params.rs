@@ -1,0 +1,195 @@
+//! What a person writes under `program`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use weir_plugin_api::CallError;
+
+use crate::operation::{Over, refused};
+use crate::quantities::{Bandwidth, Bytes, FileContent, Files, Nodes, PerByte, Positive, Time};
+
+/// Up to how many bytes a message is sent without waiting for its receive: LogGOPSim's own value.
+const EAGER: u64 = 65_535;
+
+/// When a send is done, by its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sending {
+    /// Up to so many bytes: with its overhead, the message being copied.
+    pub(super) eager: u64,
+    /// A larger message waits for its receive; else it goes at once. Either way its send is done with the last byte.
+    pub(super) rendezvous: bool,
+}
+
+impl Sending {
+    /// Up to how many bytes a message goes without its receive.
+    pub(super) fn unawaited(self) -> u64 {
+        if self.rendezvous { self.eager } else { u64::MAX }
+    }
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(crate) enum Format {
+    // Of LogGOPSim.
+    Goal,
+    // Algorithms of MSCCL, as XML.
+    Msccl,
+    // Execution traces of Chakra, one for each rank.
+    Chakra,
+    // Time-independent traces of SimGrid.
+    #[serde(rename = "simgrid-ti")]
+    SimgridTi,
+}
+
+/// The map under `program`.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProgramParams {
+    /// The file with what the ranks do; `chakra`: one for each rank, in their order; `simgrid-ti`: one or several.
+    pub(crate) file: Files,
+    /// How it is written.
+    pub(crate) format: Format,
+    /// The device of each rank, in their order; needed where messages go over the fabric.
+    #[serde(default)]
+    pub(crate) ranks: Nodes,
+    /// `msccl`: the size of the collective, as nccl-tests count it.
+    #[serde(default)]
+    #[schemars(with = "Bytes")]
+    pub(crate) size: Option<Bytes>,
+    /// `msccl`: the rate at which a device reduces what it has received; no time by default.
+    #[serde(default)]
+    #[schemars(with = "Bandwidth")]
+    pub(crate) reduce: Option<Bandwidth>,
+    /// `msccl`: the rate at which a device copies within its memory; no time by default.
+    #[serde(default)]
+    #[schemars(with = "Bandwidth")]
+    pub(crate) copy: Option<Bandwidth>,
+    /// `simgrid-ti`, `chakra`: the flop/s of a rank.
+    #[serde(default)]
+    #[schemars(with = "Positive")]
+    pub(crate) flop_rate: Option<Positive>,
+    /// How a message travels.
+    #[serde(default)]
+    pub(crate) message: MessageParams,
+}
+
+/// The map under `message`.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageParams {
+    /// `fabric`: bytes go over the links of the topology. The default where no `per_byte` is given, which makes it the LogGOPS
+    /// network.
+    #[serde(default)]
+    #[schemars(with = "Over")]
+    pub(crate) over: Option<Over>,
+    /// L: from the end of the sender's overhead to the first byte at the receiver; over the fabric, beside the latencies of
+    /// links. 0 by default.
+    #[serde(default)]
+    pub(crate) latency: Time,
+    /// o: time of the processor for each message, at the sender and at the receiver. 0 by default.
+    #[serde(default)]
+    pub(crate) overhead: Time,
+    /// g: least time between the begins of two messages of a network interface; over the fabric, between the end of one and the
+    /// begin of the next. 0 by default.
+    #[serde(default)]
+    pub(crate) gap: Time,
+    /// G: time per byte of the LogGOPS network.
+    #[serde(default)]
+    #[schemars(with = "PerByte")]
+    pub(crate) per_byte: Option<PerByte>,
+    /// O: time of the processor for each byte beyond the first, as for a copy. 0 by default.
+    #[serde(default)]
+    pub(crate) overhead_per_byte: PerByte,
+    /// S: up to this size a message is sent at once (eager); a larger one when its receive is posted, too (rendezvous). 65535B
+    /// by default; in `msccl` and `chakra` files no message waits for its receive.
+    #[serde(default)]
+    #[schemars(with = "Bytes")]
+    pub(crate) eager: Option<Bytes>,
+}
+
+impl ProgramParams {
+    /// The texts of the files.
+    pub(super) fn texts(&self) -> Result<Vec<&str>, CallError> {
+        let texts: Option<Vec<&str>> = self.file.0.iter().map(FileContent::text).collect();
+        texts.ok_or_else(|| refused("file: it is no text; name a file of the format that is given"))
+    }
+
+    /// The text of the only file.
+    pub(super) fn one_text(&self) -> Result<&str, CallError> {
+        match self.texts()?[..] {
+            [one] => Ok(one),
+            ref all => {
+                Err(refused(format!("file: {} files, and this format has one for all ranks; name one", all.len())))
+            }
+        }
+    }
+}
+
+/// The LogGOPS network; times in ps, sizes in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Loggops {
+    pub(super) latency: u64,
+    pub(super) overhead: u64,
+    pub(super) gap: u64,
+    pub(super) per_byte: f64,
+    pub(super) overhead_per_byte: f64,
+    pub(super) eager: u64,
+}
+
+impl MessageParams {
+    /// Thread blocks of NCCL copy into buffers at the receiver, and traces of Chakra are of such libraries: no message of
+    /// theirs waits for its receive, unless `eager` is given (*assumed*: the buffers are never full).
+    pub(super) fn sending(&self, format: Format) -> Sending {
+        match (self.eager, format) {
+            (Some(eager), _) => Sending { eager: eager.0, rendezvous: true },
+            (None, Format::Goal | Format::SimgridTi) => Sending { eager: EAGER, rendezvous: true },
+            (None, Format::Msccl | Format::Chakra) => Sending { eager: 0, rendezvous: false },
+        }
+    }
+
+    /// The network, unless bytes go over the fabric.
+    pub(super) fn loggops(&self, sending: Sending) -> Option<Loggops> {
+        let per_byte = self.per_byte.filter(|_| self.over.is_none())?;
+        Some(Loggops {
+            latency: whole(self.latency.0),
+            overhead: whole(self.overhead.0),
+            gap: whole(self.gap.0),
+            per_byte: per_byte.0,
+            overhead_per_byte: self.overhead_per_byte.0,
+            eager: sending.unawaited(),
+        })
+    }
+
+    /// Time of the processor for a message, ps.
+    pub(super) fn processing(&self, bytes: u64) -> f64 {
+        self.overhead.0 + beyond_first(bytes) * self.overhead_per_byte.0
+    }
+}
+
+/// s − 1, or 0 for an empty message.
+fn beyond_first(bytes: u64) -> f64 {
+    bytes.saturating_sub(1) as f64
+}
+
+/// The nearest ps.
+fn whole(ps: f64) -> u64 {
+    ps.round() as u64
+}
+
+impl Loggops {
+    /// o + (s − 1)·O.
+    pub(super) fn sending(&self, bytes: u64) -> u64 {
+        self.overhead.saturating_add(whole(beyond_first(bytes) * self.overhead_per_byte))
+    }
+
+    /// o + (s − 1)·max(O, G).
+    pub(super) fn receiving(&self, bytes: u64) -> u64 {
+        self.overhead.saturating_add(whole(beyond_first(bytes) * self.overhead_per_byte.max(self.per_byte)))
+    }
+
+    /// g + (s − 1)·G.
+    pub(super) fn gap(&self, bytes: u64) -> u64 {
+        self.gap.saturating_add(whole(beyond_first(bytes) * self.per_byte))
+    }
+}

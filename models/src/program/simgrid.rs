@@ -1,0 +1,282 @@
+//! Time-independent traces of SimGrid (Desprez, Markomanolis, Suter, *Improving the Accuracy and Efficiency of
+//! Time-Independent Trace Replay*, PMBS 2012): a line for each action, `<rank> <action> <arguments>`, of all
+//! ranks in one file, or of each in its own.
+//!
+//! A rank does one action after the other; `isend` and `irecv` end with a `wait` of the same source, destination and tag, or a
+//! `waitall`. A size is in bytes, in doubles after `init 1`. `test` takes no time. Collectives become messages, see
+//! [`super::collectives`].
+
+use std::collections::BTreeMap;
+
+use weir_plugin_api::{CallError, PS_PER_S};
+
+use super::collectives::Member;
+use super::operations::{ANY, Dependency, Operation, Program, Work};
+use super::params::ProgramParams;
+use crate::operation::refused;
+
+/// Bytes of a double.
+const DOUBLE: f64 = 8.0;
+/// Ranks at most; *assumed*, as many as endpoints.
+const MOST_RANKS: u32 = 1 << 20;
+
+/// Reads a trace.
+pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
+    let texts = params.texts()?;
+    let lines = || texts.iter().flat_map(|text| actions(text));
+    let mut ranks = 0;
+    for (line, text) in lines() {
+        ranks = ranks.max(rank(text).map_err(|problem| wrong(line, &problem))? + 1);
+    }
+    if ranks == 0 {
+        return Err(refused("file: no rank does anything; give some actions"));
+    }
+    let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0));
+    for (line, text) in lines() {
+        reader.line = line;
+        reader.action(text).map_err(|problem| wrong(line, &problem))?;
+    }
+    Ok(reader.program)
+}
+
+/// The lines of a file that say something, without their comments.
+fn actions(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    let code = |line: &'_ str| line.find('#').unwrap_or(line.len());
+    let lines = text.lines().map(move |line| line[..code(line)].trim());
+    (1..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+fn wrong(line: u32, problem: &str) -> CallError {
+    refused(format!("file: line {line}: {problem}"))
+}
+
+type Problem = String;
+
+/// `3`, or `p3` of older traces.
+fn rank(text: &str) -> Result<u32, Problem> {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let rank = word.strip_prefix('p').unwrap_or(word).parse().ok().filter(|&rank: &u32| rank < MOST_RANKS);
+    rank.ok_or_else(|| format!("`{word}` is no rank; begin each line with a number below {MOST_RANKS}"))
+}
+
+/// A request that is not waited for yet, by source, destination and tag.
+type Requests = BTreeMap<(u32, u32, u32), Vec<u32>>;
+
+struct Reader {
+    program: Program,
+    /// Flop per second.
+    rate: Option<f64>,
+    line: u32,
+    /// Per rank: what its next action waits for, and whether for the begin of that alone.
+    last: Vec<Option<(u32, bool)>>,
+    requests: Vec<Requests>,
+    /// Per rank: bytes of an element, and how many collectives it has begun.
+    unit: Vec<f64>,
+    collectives: Vec<u32>,
+}
+
+/// The words behind an action.
+struct Arguments<'a> {
+    action: &'a str,
+    words: Vec<&'a str>,
+    unit: f64,
+}
+
+impl Arguments<'_> {
+    fn real(&self, at: usize) -> Result<f64, Problem> {
+        let word = self.words.get(at).copied().unwrap_or_default();
+        let value = word.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+        value
+            .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a number of at least 0", at + 1, self.action))
+    }
+
+    fn bytes(&self, at: usize) -> Result<u64, Problem> {
+        let bytes = (self.real(at)? * self.unit).round();
+        if bytes > (1_u64 << 53) as f64 {
+            return Err(format!("argument {} of `{}` is more than 2^53 bytes; give less", at + 1, self.action));
+        }
+        Ok(bytes as u64)
+    }
+
+    /// A rank or tag; −1 stands for any.
+    fn number(&self, at: usize) -> Result<u32, Problem> {
+        let word = self.words.get(at).copied().unwrap_or_default();
+        if word == "-1" {
+            return Ok(ANY);
+        }
+        word.parse()
+            .ok()
+            .filter(|&value: &u32| value < super::collectives::FIRST_TAG)
+            .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a whole number", at + 1, self.action))
+    }
+
+    /// The root of a collective; rank 0 where it is not given.
+    fn root(&self, at: usize) -> Result<u32, Problem> {
+        if self.words.len() > at { self.number(at) } else { Ok(0) }
+    }
+
+    fn list(&self, from: usize, count: u32) -> Result<Vec<u64>, Problem> {
+        (from..from + count as usize).map(|at| self.bytes(at)).collect()
+    }
+
+    /// Refuses types of data, whose sizes depend on the version of SimGrid.
+    fn at_most(&self, count: usize) -> Result<(), Problem> {
+        if self.words.len() <= count {
+            return Ok(());
+        }
+        let word = self.words[count];
+        Err(format!(
+            "`{word}` behind `{}` is a type of data, which is not read; give sizes in bytes, without it",
+            self.action
+        ))
+    }
+}
+
+impl Reader {
+    fn new(ranks: u32, rate: Option<f64>) -> Self {
+        let count = ranks as usize;
+        Self {
+            program: Program { ranks, ..Program::default() },
+            rate,
+            line: 0,
+            last: vec![None; count],
+            requests: vec![Requests::new(); count],
+            unit: vec![1.0; count],
+            collectives: vec![0; count],
+        }
+    }
+
+    fn action(&mut self, text: &str) -> Result<(), Problem> {
+        let rank = rank(text)?;
+        let mut words = text.split_whitespace().skip(1);
+        let action = words.next().ok_or("the line has no action; write `<rank> <action> …`")?.to_lowercase();
+        let given = Arguments { action: &action, words: words.collect(), unit: self.unit[rank as usize] };
+        match action.as_str() {
+            "init" => self.unit[rank as usize] = if given.words.is_empty() { 1.0 } else { DOUBLE },
+            "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" | "test" => {}
+            "compute" => _ = self.compute(rank, given.real(0)?)?,
+            "sleep" => _ = self.add(rank, Work::Compute { time: given.real(0)? * PS_PER_S as f64 }, false)?,
+            "send" | "isend" | "recv" | "irecv" => self.message(rank, &given)?,
+            "wait" => self.wait(rank, &given)?,
+            "waitall" => self.wait_all(rank)?,
+            _ => self.collective(rank, &given)?,
+        }
+        Ok(())
+    }
+
+    /// Adds an operation behind the last one of its rank; the next one waits for its end, or its begin.
+    fn add(&mut self, rank: u32, work: Work, goes_on: bool) -> Result<u32, Problem> {
+        let id = self.program.add(Operation { rank, work, cpu: 0, nic: 0, line: self.line })?;
+        if let Some((on, begin)) = self.last[rank as usize] {
+            self.program.dependencies.push(Dependency { of: id, on, begin });
+        }
+        self.last[rank as usize] = Some((id, goes_on));
+        Ok(id)
+    }
+
+    fn compute(&mut self, rank: u32, flops: f64) -> Result<u32, Problem> {
+        let Some(rate) = self.rate else {
+            return Err("computations are in flop; give `flop_rate`, the flop/s of a rank".to_owned());
+        };
+        self.add(rank, Work::Compute { time: flops / rate * PS_PER_S as f64 }, false)
+    }
+
+    fn message(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
+        given.at_most(3)?;
+        let (other, tag, bytes) = (given.number(0)?, given.number(1)?, given.bytes(2)?);
+        let sends = given.action.ends_with("send");
+        if sends && (other == ANY || tag == ANY) {
+            return Err("a send names its rank and tag; -1 is for receives".to_owned());
+        }
+        let work = if sends { Work::Send { to: other, bytes, tag } } else { Work::Receive { from: other, bytes, tag } };
+        let goes_on = given.action.starts_with('i');
+        let id = self.add(rank, work, goes_on)?;
+        if goes_on {
+            let key = if sends { (rank, other, tag) } else { (other, rank, tag) };
+            self.requests[rank as usize].entry(key).or_default().push(id);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
+        let key = (given.number(0)?, given.number(1)?, given.number(2)?);
+        let requests = &mut self.requests[rank as usize];
+        let Some(list) = requests.get_mut(&key) else {
+            let (from, to, tag) = key;
+            return Err(format!(
+                "no isend or irecv from {from} to {to} with tag {tag} is open; write it before its wait"
+            ));
+        };
+        let id = list.remove(0);
+        if list.is_empty() {
+            requests.remove(&key);
+        }
+        self.join(rank, &[id])
+    }
+
+    fn wait_all(&mut self, rank: u32) -> Result<(), Problem> {
+        let open: Vec<u32> = std::mem::take(&mut self.requests[rank as usize]).into_values().flatten().collect();
+        self.join(rank, &open)
+    }
+
+    /// The rank goes on once some operations have ended.
+    fn join(&mut self, rank: u32, on: &[u32]) -> Result<(), Problem> {
+        let id = self.add(rank, Work::Join, false)?;
+        self.program.dependencies.extend(on.iter().map(|&on| Dependency { of: id, on, begin: false }));
+        Ok(())
+    }
+
+    fn collective(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
+        let ranks = self.program.ranks;
+        let at = self.collectives[rank as usize];
+        self.collectives[rank as usize] += 1;
+        let member = Member::new(rank, ranks, at);
+        let n = ranks as usize;
+        let parts = match given.action {
+            "barrier" => member.all_reduce(0),
+            "bcast" | "broadcast" => member.broadcast(given.root(1)?, given.bytes(0)?),
+            "reduce" => member.reduce(given.root(2)?, given.bytes(0)?),
+            "allreduce" => member.all_reduce(given.bytes(0)?),
+            "alltoall" => member.exchange(&vec![given.bytes(0)?; n], &vec![given.bytes(1)?; n]),
+            "allgather" => member.exchange(&vec![given.bytes(0)?; n], &vec![given.bytes(1)?; n]),
+            "gather" => member.gather(given.root(2)?, given.bytes(0)?, &vec![given.bytes(1)?; n]),
+            "scatter" => member.scatter(given.root(2)?, &vec![given.bytes(0)?; n], given.bytes(1)?),
+            "alltoallv" => member.exchange(&given.list(1, ranks)?, &given.list(n + 2, ranks)?),
+            "allgatherv" => member.exchange(&vec![given.bytes(0)?; n], &given.list(1, ranks)?),
+            "gatherv" => member.gather(given.root(n + 1)?, given.bytes(0)?, &given.list(1, ranks)?),
+            "scatterv" => member.scatter(given.root(n + 1)?, &given.list(0, ranks)?, given.bytes(n)?),
+            "reducescatter" => {
+                let sizes = given.list(0, ranks)?;
+                member.exchange(&sizes, &vec![sizes[rank as usize]; n])
+            }
+            other => {
+                let known = "send, recv, isend, irecv, wait, waitall, test, compute, sleep, barrier, bcast, reduce, allreduce, \
+                             alltoall, gather, allgather, scatter, their forms with v, and reducescatter";
+                let other: String = other.chars().take(32).collect();
+                return Err(format!("no action is named `{other}`; there are {known}"));
+            }
+        };
+        self.parts(rank, &parts)?;
+        let flops = match given.action {
+            "reduce" | "allreduce" => given.real(1)?,
+            "reducescatter" => given.real(n)?,
+            _ => 0.0,
+        };
+        if flops > 0.0 {
+            self.compute(rank, flops)?;
+        }
+        Ok(())
+    }
+
+    /// The messages of a collective: those of a step at once, one step after the other.
+    fn parts(&mut self, rank: u32, steps: &[Vec<Work>]) -> Result<(), Problem> {
+        for step in steps {
+            let mut open = Vec::with_capacity(step.len());
+            for &work in step {
+                open.push(self.add(rank, work, true)?);
+            }
+            self.join(rank, &open)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,471 @@
+//! Programs: the LogGOPS network beside the times of its own simulator, messages over the fabric beside closed forms, refusals.
+
+use std::path::Path;
+
+use crate::common::*;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// The parameters of every sample: L = 2500, o = 1500, g = 1000 ns, G = 6 ns, O = 0, S = 65535 B; in ps.
+fn message() -> Value {
+    json!({ "latency": 2_500_000, "overhead": 1_500_000, "gap": 1_000_000, "per_byte": 6000.0 })
+}
+
+fn goal(text: &str) -> Value {
+    json!({ "file": [text], "format": "goal", "message": message() })
+}
+
+/// The end of each rank, ns, and that the simulation comes to the last of them.
+fn rank_ends(text: &str) -> Vec<u64> {
+    let world = World::small(1e9, 0);
+    equal(&world, "program", &goal(text));
+    let ends = details(&world, "program", &goal(text))["rank_ends_s"].clone();
+    let ends: Vec<f64> = serde_json::from_value(ends).expect("a list");
+    ends.iter().map(|seconds| (seconds * 1e9).round() as u64).collect()
+}
+
+/// A sample beside the project, with what LogGOPSim printed for it.
+fn sample(name: &str) -> Option<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/goal");
+    let read = |ending: &str| std::fs::read_to_string(folder.join(format!("{name}.{ending}"))).ok();
+    let found = Some((read("goal")?, read("out")?));
+    if found.is_none() {
+        eprintln!("left out: {name} is not there");
+    }
+    found
+}
+
+#[test]
+fn samples_of_loggopsim_end_when_it_says() {
+    for name in ["allreduce_ring-8-1048576", "linear_alltoall-8-4096", "binomialtreereduce-16-65536"] {
+        let Some((program, printed)) = sample(name) else { return };
+        let host = |line: &str| line.strip_prefix("Host ")?.split_once(": ")?.1.parse().ok();
+        let expected: Vec<u64> = printed.lines().filter_map(host).collect();
+        assert!(expected.len() >= 8);
+        assert_eq!(rank_ends(&program), expected, "{name}");
+    }
+    let Some((program, _)) = sample("binary_tree_32") else { return };
+    assert_eq!(rank_ends(&program).iter().max(), Some(&27_500));
+}
+
+/// One eager message of 1001 B: o; o + L later its first byte is there, and taking it in lasts o + 1000 G.
+#[test]
+fn one_message_by_hand() {
+    let ends =
+        rank_ends("num_ranks 2\nrank 0 {\nl1: send 1001b to 1 tag 3\n}\nrank 1 {\nl1: recv 1001b from 0 tag 3\n}\n");
+    assert_eq!(ends, [1_500, 1_500 + 2_500 + 1_500 + 6_000]);
+}
+
+/// A second send of the rank waits for the gap, g + 1000 G behind the begin of the first; a computation does not.
+#[test]
+fn interfaces_have_a_gap_and_processors_do_not() {
+    let text = "num_ranks 3
+rank 0 {
+a: send 1001b to 1
+b: send 1b to 2
+c: calc 100
+}
+rank 1 {
+a: recv 1001b from 0
+}
+rank 2 {
+a: recv 1b from 0
+}
+";
+    // c runs while b waits for the interface; b begins at 7000 and arrives 4000 later.
+    assert_eq!(rank_ends(text), [7_000 + 1_500, 11_500, 7_000 + 4_000 + 1_500]);
+}
+
+/// A large send is done when its message meets the receive, here at 50,000; an eager one at once.
+#[test]
+fn rendezvous_waits_for_the_receive() {
+    let text = |bytes: u64| {
+        format!(
+            "num_ranks 2\nrank 0 {{\na: send {bytes}b to 1\nb: calc 10\nb requires a\n}}\nrank 1 {{\na: calc 50000\nb: recv {bytes}b from 0\nb requires a\n}}\n"
+        )
+    };
+    assert_eq!(rank_ends(&text(65_535))[0], 1_510);
+    // The processor of rank 1 takes the message in once it has computed.
+    assert_eq!(rank_ends(&text(65_536)), [50_010, 50_000 + 1_500 + 65_535 * 6]);
+}
+
+/// `irequires` waits for the begin; a receive from any rank takes what comes first.
+#[test]
+fn begins_and_any_source() {
+    let text = "num_ranks 3 // three
+rank 0 {
+a: calc 1000 /* long
+comment */
+b: calc 5 cpu 1
+b irequires a
+}
+rank 1 {
+a: calc 9000
+b: send 1b to 2 tag 5
+b requires a
+}
+rank 2 {
+a: recv 1b from -1 tag -1
+b: calc 70
+b requires a
+c: recv 1b from 0 tag 1
+}
+";
+    let world = World::small(1e9, 0);
+    let lacks = refusal(&world, "program", &goal(text));
+    assert!(lacks.contains("rank 2, line 17: receive 1 B from rank 0, tag 1 has no send"), "{lacks}");
+    let text = text.replace("c: recv 1b from 0 tag 1\n", "");
+    assert_eq!(rank_ends(&text), [1_000, 10_500, 9_000 + 4_000 + 1_500 + 70]);
+}
+
+fn over_fabric(text: &str, message: Value, ranks: &[u32]) -> Value {
+    json!({ "file": [text], "format": "goal", "message": message, "ranks": ranks })
+}
+
+/// 1 MB at 1 GB/s over four links of 1 µs each, with o at both ends: rendezvous, as both are posted at once.
+#[test]
+fn messages_go_over_the_links() {
+    let world = World::small(1e9, 1_000_000);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000000b to 1\n}\nrank 1 {\na: recv 1000000b from 0\n}\n";
+    let params = over_fabric(text, json!({ "overhead": 2_000_000, "latency": 500_000 }), &[GPU_A, GPU_B]);
+    assert_eq!(time_of(&world, "program", &params), 2_000_000 + 1_000_000_000 + 4_000_000 + 500_000 + 2_000_000);
+    // Two at once share the links, as a plain transfer beside them would.
+    let text = text
+        .replace("a: send", "b: send 1000000b to 1 tag 1\na: send")
+        .replace("a: recv", "b: recv 1000000b from 0 tag 1\na: recv");
+    let params = over_fabric(&text, json!({}), &[CPU_A, CPU_B]);
+    assert_eq!(time_of(&world, "program", &params), 2_000_000_000 + 4_000_000);
+}
+
+/// The receive of a large message is late: bytes go once it is posted. Those of a small one are there by then.
+#[test]
+fn eager_messages_do_not_wait_over_the_fabric() {
+    let world = World::small(1e9, 0);
+    let text = |bytes: u64| {
+        format!(
+            "num_ranks 2\nrank 0 {{\na: send {bytes}b to 1\n}}\nrank 1 {{\na: calc 5000000\nb: recv {bytes}b from 0\nb requires a\n}}\n"
+        )
+    };
+    let end = |bytes: u64| {
+        time_of(&world, "program", &over_fabric(&text(bytes), json!({ "eager": 1_000_000 }), &[GPU_A, GPU_B]))
+    };
+    assert_eq!(end(1_000_000), 5_000_000_000);
+    assert_eq!(end(2_000_000), 5_000_000_000 + 2_000_000_000);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    let world = World::small(1e9, 0);
+    let rank = |body: &str| format!("num_ranks 2\nrank 0 {{\n{body}\n}}\n");
+    for (text, words) in [
+        ("", "no `num_ranks`"),
+        ("num_ranks 0\n", "line 1: 0 ranks"),
+        ("num_ranks 2\n", "no rank does anything"),
+        ("num_ranks 1\nrank 1 {\n}\n", "line 2: rank 1 of 1"),
+        ("num_ranks 1\nrank 0 {\na: calc 1\n", "ends within rank 0"),
+        ("num_ranks 2\na: calc 1\n", "line 2: `a:` stands outside"),
+        (&rank("a: send 1b to 2\n"), "ranks are 0 to 1"),
+        (&rank("a: send 1b to 0\n"), "to or from itself"),
+        (&rank("a: send 1 to 1\n"), "`1` is no size"),
+        (&rank("a: append 5b to 1\n"), "Portals dialect"),
+        (&rank("a: frobnicate\n"), "no operation is named `frobnicate`"),
+        (&rank("a: calc 1\nb: calc 1\na requires c\n"), "line 5: no operation before this line has the label `c`"),
+        (&rank("a: calc 1\na: calc 1\n"), "line 4: the label `a` is given twice"),
+        (&rank("a: calc 1 speed 3\n"), "`speed` is not known here"),
+        (&rank("a: send 1b to 1\n"), "rank 0, line 3: send 1 B to rank 1, tag 0 has no receive"),
+        (
+            &rank("a: calc 1\nb: calc 1\na requires b\nb requires a\n"),
+            "a deadlock: rank 0, line 3: compute, which waits for rank 0, line 4",
+        ),
+    ] {
+        for message in [message(), json!({})] {
+            let ranks = if text.contains("num_ranks 1") { vec![GPU_A] } else { vec![GPU_A, GPU_B] };
+            let params = over_fabric(text, message, &ranks);
+            let said = refusal(&world, "program", &params);
+            assert!(said.starts_with("file: ") && said.contains(words), "{text}: {said}");
+        }
+    }
+}
+
+/// Two large sends that wait for each other's receives: both are named.
+#[test]
+fn a_rendezvous_in_a_circle_is_a_deadlock() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2
+rank 0 {
+a: send 100000b to 1
+b: recv 100000b from 1
+b requires a
+}
+rank 1 {
+a: send 100000b to 0
+b: recv 100000b from 0
+b requires a
+}
+";
+    for params in [goal(text), over_fabric(text, json!({}), &[GPU_A, GPU_B])] {
+        let said = refusal(&world, "program", &params);
+        assert!(
+            said.contains("rank 0, line 3: send 100000 B to rank 1, tag 0, which waits for rank 1, line 9"),
+            "{said}"
+        );
+    }
+    let mut eager = goal(text);
+    eager["message"]["eager"] = json!(100_000);
+    assert!(time_of(&world, "program", &eager) > 0);
+}
+
+/// Beside the project: the ring all-reduce that ASTRA-sim has as MSCCL XML, 8 chunks in 14 steps, on 8 devices below one switch.
+#[test]
+fn the_ring_of_msccl_takes_the_closed_form() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/msccl");
+    let Ok(text) = std::fs::read_to_string(folder.join("astra-ring-allreduce-8.xml")) else {
+        return eprintln!("left out: the sample is not there");
+    };
+    let (world, ranks) = star(8, 1e9, 500_000);
+    let params = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000 });
+    // Every step: a chunk of 1 MB over two links.
+    assert_eq!(time_of(&world, "program", &params), 14 * (1_000_000_000 + 1_000_000));
+    let seen = details(&world, "program", &params);
+    assert_eq!((&seen["ranks"], &seen["messages"], &seen["bytes"]), (&json!(8), &json!(112), &json!(112_000_000)));
+    let reduced = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000, "reduce": 1e12 });
+    assert_eq!(time_of(&world, "program", &reduced), 14 * (1_000_000_000 + 1_000_000) + 7 * 1_000_000);
+    for (params, words) in [
+        (json!({ "file": [text], "format": "msccl", "ranks": ranks }), "size: this format needs the size"),
+        (
+            json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 9 }),
+            "size: 9 B do not divide into 8 chunks",
+        ),
+        (json!({ "file": [&text[..4000]], "format": "msccl", "ranks": ranks, "size": 8 }), "file: it is no XML"),
+        (
+            json!({ "file": [text.replacen("\"rrc\"", "\"xyz\"", 1)], "format": "msccl", "ranks": ranks, "size": 8 }),
+            "file: line 5: no step has the type `xyz`",
+        ),
+    ] {
+        let said = refusal(&world, "program", &params);
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="allgather">
+<gpu id="0" i_chunks="1" o_chunks="2" s_chunks="0">
+<tb id="0" send="1" recv="-1" chan="0"><step s="0" type="s" cnt="1" depid="1" deps="0" hasdep="0"/></tb>
+<tb id="1" send="-1" recv="1" chan="0"><step s="0" type="r" cnt="1" depid="DEP" deps="0" hasdep="1"/></tb>
+</gpu>
+<gpu id="1" i_chunks="1" o_chunks="2" s_chunks="0">
+<tb id="0" send="0" recv="-1" chan="0"><step s="0" type="s" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb>
+<tb id="1" send="-1" recv="0" chan="0"><step s="0" type="r" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb>
+</gpu>
+</algo>"#;
+
+/// A step waits for a step of another thread block; in a circle that is a deadlock.
+#[test]
+fn steps_of_thread_blocks_wait_for_each_other() {
+    let (world, ranks) = star(2, 1e9, 0);
+    let params = |dep: &str| json!({ "file": [SMALL.replace("DEP", dep)], "format": "msccl", "ranks": ranks, "size": 2_000_000 });
+    // GPU 0 sends once it has received.
+    assert_eq!(time_of(&world, "program", &params("-1")), 2 * 1_000_000_000);
+    let said = refusal(&world, "program", &params("0"));
+    assert!(said.contains("a deadlock: rank 0, line 3"), "{said}");
+    let said = refusal(&world, "program", &params("7"));
+    assert!(said.contains("line 4: thread block 7 has no step 0"), "{said}");
+}
+
+fn trace(text: &str) -> Value {
+    let message = json!({ "latency": 1_000_000, "overhead": 0, "per_byte": 1000.0 });
+    json!({ "file": [text], "format": "simgrid-ti", "flop_rate": 1e9, "message": message })
+}
+
+/// 1 Gflop take 1 s; a message of s bytes 1 µs + (s − 1) ns at its receiver.
+#[test]
+fn traces_of_simgrid_by_hand() {
+    let ends = |text: &str| {
+        let world = World::small(1e9, 0);
+        equal(&world, "program", &trace(text));
+        let ends = details(&world, "program", &trace(text))["rank_ends_s"].clone();
+        let ends: Vec<f64> = serde_json::from_value(ends).expect("a list");
+        ends.iter().map(|seconds| (seconds * 1e9).round() as u64).collect::<Vec<_>>()
+    };
+    let one = ends("0 init\n1 init\n\n0 compute 1e6 # flop\np0 send 1 7 1001\n1 recv 0 7 1001\n0 finalize\n");
+    assert_eq!(one, [1_000_000, 1_000_000 + 1_000 + 1_000]);
+    // In doubles; the receive is open while rank 1 computes.
+    let doubles =
+        ends("0 init 1\n1 init 1\n0 send 1 0 125\n1 irecv 0 0 125\n1 compute 5e6\n1 wait 0 1 0\n1 compute 1e3\n");
+    assert_eq!(doubles, [0, 5_000_000 + 999 + 1_000]);
+    // A broadcast of 1 B among four: 0 to 2 and 1, 2 to 3.
+    let all = ends("0 bcast 1\n1 bcast 1\n2 bcast 1\n3 bcast 1\n");
+    assert_eq!(all, [0, 1_000, 1_000, 2_000]);
+    // Down the same tree and up again: 3 to 2, 2 to 0; then as before.
+    let all = ends("0 allreduce 1 0\n1 allreduce 1 0\n2 allreduce 1 0\n3 allreduce 1 0\n");
+    assert_eq!(all.iter().max(), Some(&4_000));
+}
+
+#[test]
+fn samples_of_simgrid_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/simgrid-ti");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    let Some(waitall) = read("actions_waitall.txt") else { return eprintln!("left out: the samples are not there") };
+    let world = World::small(1e9, 0);
+    let both = format!("{}{}", read("actions0.txt").unwrap(), read("actions1.txt").unwrap());
+    for text in [
+        waitall,
+        both,
+        read("actions_with_isend.txt").unwrap(),
+        read("actions_allreduce.txt").unwrap(),
+        read("actions_alltoallv.txt").unwrap(),
+    ] {
+        equal(&world, "program", &trace(&text));
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_trace_is_said_with_its_line() {
+    let world = World::small(1e9, 0);
+    for (text, words) in [
+        ("\n# nothing\n", "no rank does anything"),
+        ("0 init\nx send 1 0 5\n", "line 2: `x` is no rank"),
+        ("0 init\n0\n", "line 2: the line has no action"),
+        ("0 frob 1\n", "line 1: no action is named `frob`"),
+        ("0 send 1 0\n", "argument 3 of `send` is ``"),
+        ("0 send 1 0 5 2\n1 recv 0 0 5\n", "a type of data"),
+        ("0 wait 0 1 3\n", "no isend or irecv from 0 to 1 with tag 3 is open"),
+        ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
+        ("0 allreduce 5 0\n1 compute 1\n", "has no send"),
+        ("0 bcast -5\n", "give a number of at least 0"),
+    ] {
+        let said = refusal(&world, "program", &trace(text));
+        assert!(said.starts_with("file: ") && said.contains(words), "{text}: {said}");
+    }
+    let mut slow = trace("0 compute 5\n");
+    slow.as_object_mut().unwrap().remove("flop_rate");
+    assert!(refusal(&world, "program", &slow).contains("give `flop_rate`"));
+}
+
+/// A file as the host gives it.
+fn content(bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => json!(text),
+        Err(_) => json!({ "bytes": bytes.iter().map(|&byte| char::from(byte)).collect::<String>() }),
+    }
+}
+
+/// Beside the project: the same ring as traces of Chakra and as MSCCL XML takes the same time. A computation there has 7 µs.
+#[test]
+fn chakra_and_msccl_agree_on_the_ring() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    let trace = |rank: u32| {
+        std::fs::read(folder.join(format!("chakra/astra-ring-allreduce-8/custom_allreduce.{rank}.et"))).ok()
+    };
+    let Some(files) = (0..8).map(trace).collect::<Option<Vec<_>>>() else {
+        return eprintln!("left out: the samples are not there");
+    };
+    let contents: Vec<Value> = files.iter().map(|file| content(file)).collect();
+    let (world, ranks) = star(8, 1e9, 500_000);
+    let chakra = json!({ "file": contents, "format": "chakra", "ranks": ranks });
+    let xml = std::fs::read_to_string(folder.join("msccl/astra-ring-allreduce-8.xml")).expect("beside it");
+    let msccl =
+        json!({ "file": [xml], "format": "msccl", "ranks": ranks, "size": 1 << 20, "reduce": 131_072.0 / 7e-6 });
+    let time = time_of(&world, "program", &chakra);
+    assert_eq!(time, 14 * (131_072_000 + 1_000_000) + 7 * 7_000_000);
+    assert_eq!(time, time_of(&world, "program", &msccl));
+    let cut = json!({ "file": [content(&files[0][..29_000]), contents[1]], "format": "chakra", "ranks": [1, 2] });
+    let said = refusal(&world, "program", &cut);
+    assert!(said.contains("file: rank 0:") && said.contains("cut off"), "{said}");
+}
+
+/// Nodes written by hand: a computation of 3 µs, then a collective of all ranks.
+#[test]
+fn collectives_of_chakra_become_messages() {
+    let number = |field: u8, value: u8| vec![field << 3, value];
+    let block = |field: u8, bytes: &[u8]| [vec![field << 3 | 2, bytes.len() as u8], bytes.to_vec()].concat();
+    let attribute = |name: &str, value: u8| block(10, &[block(1, name.as_bytes()), vec![9 << 3, value]].concat());
+    let framed = |message: Vec<u8>| [vec![message.len() as u8], message].concat();
+    let trace = |kind: u8, comm: u8| {
+        let computation = [number(1, 4), number(3, 4), number(7, 3)].concat();
+        let collective =
+            [number(1, 5), number(3, kind), block(5, &[4]), attribute("comm_size", 100), attribute("comm_type", comm)]
+                .concat();
+        [framed(block(1, b"1")), framed(computation), framed(collective)].concat()
+    };
+    let (world, ranks) = star(4, 1e9, 500_000);
+    let params = |kind: u8, comm: u8| {
+        let file = content(&trace(kind, comm));
+        json!({ "file": [file, file, file, file], "format": "chakra", "ranks": ranks })
+    };
+    let step = |bytes: u64| 1_000 * bytes + 1_000_000;
+    let time = |comm: u8| time_of(&world, "program", &params(7, comm)) - 3_000_000;
+    assert_eq!(time(0), 6 * step(25), "a ring all-reduce");
+    assert_eq!([time(2), time(7)], [3 * step(25); 2], "a ring");
+    assert_eq!(time(5), 2 * step(100), "a binomial tree");
+    for (kind, comm, words) in [
+        (7, 33, "the collective 33, which is not known"),
+        (9, 0, "the type 9, which is not known"),
+        (5, 0, "lacks the attribute `comm_dst`"),
+    ] {
+        let said = refusal(&world, "program", &params(kind, comm));
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+/// A program in which every message has both ends: rank, other rank, size, time before it, and whether the receive comes late.
+fn any_program() -> impl Strategy<Value = String> {
+    let message = (0_usize..4, 1_usize..4, 0_u64..100_000, 0_u64..20_000, any::<bool>());
+    prop::collection::vec(message, 1..24).prop_map(|messages| {
+        let mut ranks = vec![String::new(); 4];
+        for (k, (from, by, bytes, calc, waits)) in messages.into_iter().enumerate() {
+            let to = (from + by) % 4;
+            ranks[from] +=
+                &format!("c{k}: calc {calc}\ns{k}: send {bytes}b to {to} tag {}\ns{k} requires c{k}\n", k % 3);
+            ranks[to] += &format!(
+                "r{k}: recv {bytes}b from {from} tag {}\nd{k}: calc {calc} cpu {}\nd{k} requires r{k}\n",
+                k % 3,
+                k % 2
+            );
+            if waits {
+                ranks[to] += &format!("e{k}: calc 7\nf{k}: calc 3\nf{k} irequires e{k}\n");
+            }
+        }
+        let bodies = ranks.iter().enumerate().map(|(rank, body)| format!("rank {rank} {{\n{body}}}\n"));
+        format!("num_ranks 4\n{}", bodies.collect::<String>())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// The waits of the plan say all that the LogGOPS network decided: the simulation comes to the same times.
+    #[test]
+    fn the_plan_takes_the_time_of_the_network(text in any_program(), overhead_per_byte in 0.0_f64..9000.0, eager in 0_u64..100_000) {
+        let mut params = goal(&text);
+        params["message"]["overhead_per_byte"] = json!(overhead_per_byte.round());
+        params["message"]["eager"] = json!(eager);
+        equal(&World::small(1e9, 0), "program", &params);
+    }
+
+    /// Over the fabric every program ends, no earlier than what each rank computes one after the other.
+    #[test]
+    fn over_the_fabric_nothing_is_faster_than_its_computations(text in any_program(), eager in 0_u64..100_000) {
+        let (world, ranks) = (World::small(1e9, 1_000), [CPU_A, FPGA_A, CPU_B, GPU_B]);
+        let time = time_of(&world, "program", &over_fabric(&text, json!({ "eager": eager, "overhead": 1_000 }), &ranks));
+        let computed = text.split("rank ").skip(1).map(|rank| {
+            let calc = rank.lines().filter(|line| !line.contains("cpu 1")).filter_map(|line| line.split_once("calc ")?.1.split(' ').next()?.parse::<u64>().ok());
+            calc.sum::<u64>() * 1000
+        });
+        prop_assert!(time >= computed.max().unwrap_or(0), "{}", time);
+    }
+
+    /// No text and no bytes break a reader.
+    #[test]
+    fn any_file_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0_usize..2000, format in 0_usize..4) {
+        let text = ["num_ranks 2\nrank 0 {\na: send 1b to 1\nb: calc 5\nb irequires a\n}\nrank 1 {\na: recv 1b from 0\n}\n",
+            SMALL, "0 init\n0 isend 1 0 5\n0 waitall\n1 recv 0 0 5\n1 alltoallv 1 2 3 4 5 6\n", ""][format];
+        let mut mixed = text.as_bytes().to_vec();
+        let at = at.min(mixed.len());
+        mixed.splice(at..(at + bytes.len() / 8).min(mixed.len()), bytes.iter().copied());
+        let format = ["goal", "msccl", "simgrid-ti", "chakra"][format];
+        let params = json!({ "file": [content(&mixed), content(&bytes)], "format": format, "ranks": [CPU_A, CPU_B], "size": 4, "flop_rate": 1e9 });
+        let _ = try_plan(&World::small(1e9, 0), "program", &params);
+        let one = json!({ "file": [content(&mixed)], "format": format, "size": 4, "flop_rate": 1e9, "message": message() });
+        let _ = try_plan(&World::small(1e9, 0), "program", &one);
+    }
+}
