@@ -9,6 +9,7 @@
 //! Where a plan shares all assumptions of its formula, the two times are equal. Each departure is known by name and
 //! says in which direction it moves the simulated time.
 
+mod collective;
 mod effect;
 mod gather;
 mod level;
@@ -95,6 +96,8 @@ models! {
     Put of put::Put;
     /// The model `gather`: the parts of all devices come together on one node.
     Gather of gather::Gather;
+    /// The model `collective`: an all-reduce or another exchange among ranks, by a named algorithm.
+    Collective of collective::Collective;
     /// The model `loggp`: a plain transfer as one LogGP message.
     Loggp of transfer::LoggpTransfer;
 }

@@ -1,0 +1,180 @@
+//! `collective`: every algorithm against its closed form, what it delivers, and what is refused.
+
+use crate::common::{World, details, equal, holds, last, plan, refusal, time_of};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use weir_plugin_api::{PlannedWork, Relation};
+
+/// Kinds and the algorithms that do them.
+const ALL: [(&str, &[&str]); 9] = [
+    (
+        "all-reduce",
+        &["ring", "tree", "nvls", "double-binary-tree", "recursive-doubling", "recursive-halving-doubling", "direct"],
+    ),
+    ("all-gather", &["ring", "nvls", "recursive-doubling", "bruck", "direct"]),
+    ("reduce-scatter", &["ring", "nvls", "recursive-halving-doubling", "pairwise", "direct"]),
+    ("broadcast", &["ring", "tree", "double-binary-tree", "direct"]),
+    ("reduce", &["ring", "tree", "double-binary-tree", "direct"]),
+    ("all-to-all", &["pairwise", "bruck", "direct"]),
+    ("scatter", &["tree", "direct"]),
+    ("gather", &["tree", "direct"]),
+    ("send-recv-chain", &["direct"]),
+];
+
+fn params(kind: &str, algorithm: &str, n: u64, size: u64) -> Value {
+    json!({ "kind": kind, "algorithm": algorithm, "size": size, "ranks": (1..=n).collect::<Vec<_>>() })
+}
+
+/// 2(n−1)/n · S/B + 2(n−1)·α, to the picosecond: 8 ranks, 8 MB, 1 GB/s, 2 · 500 ns.
+#[test]
+fn ring_all_reduce_to_the_picosecond() {
+    let world = World::star(8, 1e9, 500_000);
+    let params = params("all-reduce", "ring", 8, 8_000_000);
+    assert_eq!(time_of(&world, "collective", &params), 14 * (1_000_000_000 + 1_000_000));
+    equal(&world, "collective", &params);
+    let details = details(&world, "collective", &params);
+    assert_eq!((&details["steps"], &details["bus_factor"]), (&json!(14), &json!(1.75)));
+}
+
+/// The closed forms, worked out by hand for 8 ranks, 8000 bytes, 1 B/ps, α = 100 ps, γ = 0.5 ps.
+#[test]
+fn closed_forms_by_hand() {
+    let cases = [
+        ("all-reduce", "ring", 14 * 1100 + 7 * 500),
+        ("all-gather", "ring", 7 * 1100),
+        ("reduce-scatter", "ring", 7 * 1600),
+        ("broadcast", "ring", 7 * 8100),
+        ("reduce", "ring", 7 * 12_100),
+        ("all-reduce", "tree", 6 * 8100 + 3 * 4000),
+        ("broadcast", "tree", 3 * 8100),
+        ("scatter", "tree", 300 + 7000),
+        ("gather", "tree", 300 + 7000),
+        ("all-gather", "recursive-doubling", 300 + 7000),
+        ("all-reduce", "recursive-doubling", 3 * 12_100),
+        ("all-reduce", "recursive-halving-doubling", 600 + 14_000 + 3500),
+        ("reduce-scatter", "recursive-halving-doubling", 300 + 7000 + 3500),
+        ("all-to-all", "pairwise", 7 * 1100),
+        ("reduce-scatter", "pairwise", 7 * 1600),
+        ("all-gather", "bruck", 300 + 7000),
+        ("all-to-all", "bruck", 300 + 3 * 4000),
+        ("all-to-all", "direct", 100 + 7000),
+        ("all-gather", "direct", 100 + 7000),
+        ("reduce-scatter", "direct", 100 + 7000 + 3500),
+        ("scatter", "direct", 100 + 7000),
+        ("broadcast", "direct", 100 + 56_000),
+        ("reduce", "direct", 100 + 56_000 + 28_000),
+        ("send-recv-chain", "direct", 100 + 8000),
+        ("all-reduce", "nvls", 200 + 9000),
+        ("all-gather", "nvls", 100 + 8000),
+    ];
+    let world = World::star(8, 1e12, 50);
+    for (kind, algorithm, ps) in cases {
+        let mut params = params(kind, algorithm, 8, 8000);
+        params["reduce"] = json!(2e12);
+        let formula = last(&world, "collective", &params);
+        assert_eq!((formula.seconds * 1e12).round() as u64, ps, "{kind} by {algorithm}");
+        equal(&world, "collective", &params);
+        assert_eq!(time_of(&world, "collective", &params), ps, "{kind} by {algorithm}");
+    }
+}
+
+/// Per rank the bytes that leave and arrive.
+fn traffic(world: &World, params: &Value, n: usize) -> Vec<(u64, u64)> {
+    let mut of_rank = vec![(0, 0); n];
+    for task in plan(world, "collective", params).iter() {
+        if let PlannedWork::Carries { from, to, bytes, .. } = task.work {
+            of_rank[from.0 as usize - 1].0 += bytes;
+            of_rank[to.0 as usize - 1].1 += bytes;
+        }
+    }
+    of_rank
+}
+
+/// Every rank gets no less than it must, whatever the algorithm.
+#[test]
+fn everybody_gets_enough() {
+    for n in [2_u64, 3, 4, 5, 8, 13, 16] {
+        let world = World::star(n as u32, 1e9, 5);
+        for (kind, algorithms) in ALL {
+            for algorithm in algorithms {
+                if algorithm.starts_with("recursive") && !n.is_power_of_two() {
+                    continue;
+                }
+                let size = 1000 * n;
+                let traffic = traffic(&world, &params(kind, algorithm, n, size), n as usize);
+                let (all, some) = (size - 1000, 1000);
+                let least = |rank: usize| match (kind, rank) {
+                    ("all-gather" | "all-to-all", _) | ("reduce-scatter", _) => some.min(all),
+                    ("all-reduce", _) | ("send-recv-chain", _) => some,
+                    ("broadcast" | "reduce", _) => 0,
+                    _ => 0,
+                };
+                for (rank, &(_, got)) in traffic.iter().enumerate() {
+                    assert!(got >= least(rank), "{kind} by {algorithm}, {n} ranks: rank {rank} gets {got}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn refusals_name_the_key_and_the_remedy() {
+    let world = World::star(6, 1e9, 0);
+    let says = |extra: Value, begins: &str, remedy: &str| {
+        let mut params = params("all-reduce", "ring", 6, 600);
+        params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let text = refusal(&world, "collective", &params);
+        assert!(text.starts_with(begins) && text.contains(remedy), "{text}");
+    };
+    says(json!({ "size": 0 }), "size: must not be 0", "give");
+    says(json!({ "chunk": 0 }), "chunk: must not be 0", "leave it out");
+    says(json!({ "channels": 0 }), "channels: must not be 0", "1 or more");
+    says(json!({ "ranks": [1] }), "ranks: ", "at least two");
+    says(json!({ "ranks": [1, 2, 1] }), "ranks: ", "twice");
+    says(json!({ "ranks": [1, 2, 99] }), "ranks: ", "no route");
+    says(json!({ "root": 1 }), "root: ", "remove it");
+    says(json!({ "kind": "broadcast", "root": 0 }), "root: ", "not among");
+    says(json!({ "algorithm": "bruck" }), "algorithm: ", "ring, tree, double-binary-tree, direct, nvls, or auto");
+    says(json!({ "algorithm": "recursive-doubling" }), "algorithm: ", "power of two");
+    says(json!({ "protocol": { "efficiency": 1.5 } }), "protocol.efficiency: ", "above 1");
+    says(json!({ "size": 1_u64 << 50, "chunk": 1 }), "chunk: ", "larger chunks");
+    says(json!({ "channels": 10_000_000 }), "ranks: ", "fewer channels");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn simulation_is_as_the_formula_says(
+        n in 2..17_u64, parts in 1..3000_u64, odd in prop_oneof![Just(0), 0..16_u64], channels in 1..4_u64,
+        chunk in prop_oneof![Just(None), (1..3000_u64).prop_map(Some)],
+        (latency, lead) in (0..400_000_u64, 0..300_000_u64),
+        reduce in prop_oneof![Just(None), (1e9..1e11_f64).prop_map(Some)],
+        efficiency in prop_oneof![Just(1.0), Just(0.9375), 0.3..1.0_f64],
+    ) {
+        let world = World::star(n as u32, 1e10, latency);
+        for (kind, algorithms) in ALL {
+            for algorithm in algorithms {
+                if algorithm.starts_with("recursive") && !n.is_power_of_two() {
+                    continue;
+                }
+                let mut params = params(kind, algorithm, n, parts * n * channels + odd);
+                params["channels"] = json!(channels);
+                params["protocol"] = json!({ "latency": lead, "efficiency": efficiency });
+                if let Some(chunk) = chunk {
+                    params["chunk"] = json!(chunk);
+                }
+                if let Some(reduce) = reduce {
+                    params["reduce"] = json!(reduce);
+                }
+                let (_, _, relation) = holds(&world, "collective", &params);
+                let is_pipelined = *algorithm == "ring" || algorithm.ends_with("tree");
+                if odd == 0 && !(is_pipelined && chunk.is_some()) && (n.is_power_of_two() || !algorithm.ends_with("tree"))
+                    && *algorithm != "double-binary-tree"
+                {
+                    prop_assert_eq!(relation, Relation::Equal, "{} by {}: {:?}", kind, algorithm, last(&world, "collective", &params).because);
+                }
+            }
+        }
+    }
+}
