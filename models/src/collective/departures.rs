@@ -25,6 +25,8 @@ struct Use {
     per_byte: f64,
     is_alike: bool,
     is_even: bool,
+    /// Whether channels have orders of their own.
+    is_turned: bool,
     /// Largest time that a link needs for the bytes of a round, over that of the formula; `None` where links are unknown.
     load: Option<(f64, f64)>,
 }
@@ -46,7 +48,11 @@ impl Collective {
     }
 
     fn time(&self, steps: &Steps, found: &Use) -> f64 {
-        let beta = found.per_byte * self.channels as f64;
+        let shared = match found.load {
+            Some((_, high)) if found.is_turned => high,
+            _ => 1.0,
+        };
+        let beta = found.per_byte * self.channels as f64 * shared;
         let costs = Costs { alpha: found.latency + self.lead, beta, gamma: self.per_byte_added };
         formula::time(self, self.largest_channel(steps), costs)
     }
@@ -57,8 +63,9 @@ impl Collective {
 
     /// Looks at all routes of a phase, then at all rounds.
     fn uses(&self, surroundings: &Surroundings<'_>, phase: &[Group]) -> Result<Use, CallError> {
-        let mut found =
-            Use { latency: 0.0, per_byte: 0.0, is_alike: true, is_even: true, load: Some((f64::INFINITY, 0.0)) };
+        let is_turned = phase.iter().any(|group| !group.runs.is_empty());
+        let load = Some((f64::INFINITY, 0.0));
+        let mut found = Use { latency: 0.0, per_byte: 0.0, is_alike: true, is_even: true, is_turned, load };
         let mut loads = Loads::new(surroundings);
         let mut first = None;
         let rounds = phase.iter().map(|group| group.steps.rounds()).max().unwrap_or(0);
@@ -83,11 +90,13 @@ impl Collective {
             }
         }
         // Loads are times per byte of a message; the formula takes that of the narrowest link, for all that a rank sends at once.
-        found.load = found.load.map(|(low, high)| (low / found.per_byte, high / found.per_byte));
+        let one = found.per_byte * if is_turned { self.channels as f64 } else { 1.0 };
+        found.load = found.load.map(|(low, high)| (low / one, high / one));
         Ok(found)
     }
 
-    /// Calls `each` for the messages of a round, all channels together; of rounds with the same routes for the first one.
+    /// Calls `each` for the messages of a round, of all channels where they have orders of their own, else as if there were one; of rounds
+    /// with the same routes for the first one.
     fn round(
         &self,
         group: &Group,
@@ -97,9 +106,14 @@ impl Collective {
         if round > 0 && group.steps.repeats() {
             return Ok(());
         }
-        let mut sends = Vec::new();
-        group.steps.sends(round, &mut sends);
-        sends.iter().try_for_each(|send| each(send, group.ranks[send.from as usize], group.ranks[send.to as usize]))
+        let channels = if group.runs.is_empty() { 1 } else { self.channels };
+        for channel in 0..channels {
+            let steps = if channels == 1 { group.steps } else { self.of_channel(&group.steps, channel) };
+            let (ranks, mut sends) = (group.order(channel), Vec::new());
+            steps.sends(round, &mut sends);
+            sends.iter().try_for_each(|send| each(send, ranks[send.from as usize], ranks[send.to as usize]))?;
+        }
+        Ok(())
     }
 
     fn depart(&self, steps: &Steps, found: &Use, departures: &mut Departures) {
@@ -107,7 +121,14 @@ impl Collective {
             let effect = if steps.repeats() { Effect::Less } else { Effect::Any };
             departures.add(effect, "ranks: the formula takes every route as the slowest");
         }
-        self.depart_by_load(steps, found, departures);
+        if found.is_turned {
+            departures.add(
+                Effect::Any,
+                "channels: they leave machines by different ranks, the formula takes the busiest link for all",
+            );
+        } else {
+            self.depart_by_load(steps, found, departures);
+        }
         self.depart_by_size(steps, found, departures);
         let (chunks, _) = self.chunks(&self.largest_channel(steps));
         let is_known = match steps.algorithm {

@@ -141,10 +141,38 @@ impl Algorithm {
         }
     }
 
+    /// Whether it does a collective of a kind among n ranks.
+    pub(super) fn fits(self, kind: Kind, n: u64) -> bool {
+        self.does(kind) && (n.is_power_of_two() || !self.needs_power_of_two())
+    }
+
     /// Whether the number of ranks must be a power of two.
     pub(super) fn needs_power_of_two(self) -> bool {
         matches!(self, Self::RecursiveDoubling | Self::RecursiveHalvingDoubling)
     }
+}
+
+/// The order of rings and trees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub(crate) enum Order {
+    // As the ranks are given.
+    #[default]
+    Ranks,
+    // A ring over them that crosses no link more often than it must, as far as is found.
+    Topology,
+}
+
+/// Where ranks stand near each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub(crate) enum Level {
+    // The ranks of a machine.
+    Machine,
+    // Ranks of all machines, one of each.
+    Network,
 }
 
 /// What a step costs beside the links.
@@ -204,6 +232,14 @@ pub(crate) struct CollectiveParams {
     /// What a step costs beside the links.
     #[serde(default)]
     pub(crate) protocol: Protocol,
+    /// `ranks`: rings and trees follow `ranks`; `topology`: a ring that crosses slow links least. Default: ranks.
+    #[serde(default)]
+    #[schemars(with = "Order")]
+    pub(crate) order: Option<Order>,
+    /// `[machine, network]`: within machines and across them, each by itself. Default: all ranks at once.
+    #[serde(default)]
+    #[schemars(with = "Vec<Level>")]
+    pub(crate) levels: Option<Vec<Level>>,
 }
 
 fn one_channel() -> u64 {

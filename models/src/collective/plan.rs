@@ -62,8 +62,9 @@ impl Got {
 }
 
 /// A channel of a group.
-struct Channel<'a> {
-    group: &'a Group,
+struct Channel {
+    /// Its ranks, by position.
+    ranks: Vec<u32>,
     number: u64,
     steps: Steps,
     chunks: u64,
@@ -76,7 +77,7 @@ struct Channel<'a> {
     got: Vec<Got>,
 }
 
-impl Channel<'_> {
+impl Channel {
     fn place(&self, position: u32, tree: u8, chunk: u64) -> usize {
         (position as usize * 2 + tree as usize) * self.chunks as usize + chunk as usize
     }
@@ -85,11 +86,11 @@ impl Channel<'_> {
 impl Tasks<'_> {
     fn channel(&mut self, group: &Group, number: u64, got: &mut [Vec<Wait>]) {
         let steps = self.collective.of_channel(&group.steps, number);
-        let ((chunks, chunk), n) = (self.collective.chunks(&steps), group.ranks.len());
+        let ((chunks, chunk), n, ranks) = (self.collective.chunks(&steps), group.ranks.len(), group.order(number));
         let (senders, adders) = (vec![None; 4 * n], vec![None; n]);
         let places = vec![Got::default(); 2 * n * chunks as usize];
-        let mut channel = Channel { group, number, steps, chunks, chunk, senders, adders, got: places };
-        for (position, &rank) in group.ranks.iter().enumerate() {
+        let mut channel = Channel { ranks, number, steps, chunks, chunk, senders, adders, got: places };
+        for (position, rank) in group.order(number).into_iter().enumerate() {
             if let Some(begun) = self.begun[rank as usize] {
                 let places = position * 2 * chunks as usize..(position + 1) * 2 * chunks as usize;
                 channel.got[places].iter_mut().for_each(|got| got.add(begun));
@@ -98,7 +99,7 @@ impl Tasks<'_> {
         self.rounds(&mut channel, got);
     }
 
-    fn rounds(&mut self, channel: &mut Channel<'_>, got: &mut [Vec<Wait>]) {
+    fn rounds(&mut self, channel: &mut Channel, got: &mut [Vec<Wait>]) {
         let (rounds, chunks) = (channel.steps.rounds(), channel.chunks);
         let mut sends = Vec::new();
         if channel.steps.is_chunk_by_chunk() {
@@ -124,7 +125,7 @@ impl Tasks<'_> {
     /// The messages of a round; what they bring counts from the next one on.
     fn round(
         &mut self,
-        channel: &mut Channel<'_>,
+        channel: &mut Channel,
         round: u64,
         sends: &[Send],
         chunks: std::ops::Range<u64>,
@@ -137,7 +138,9 @@ impl Tasks<'_> {
                 let task = self.message(channel, round, send, chunk);
                 brought.push((channel.place(send.to, send.tree, chunk), task));
                 if !is_last {
-                    got[channel.group.ranks[send.to as usize] as usize].push(Wait::end(task));
+                    for position in [send.from, send.to] {
+                        got[channel.ranks[position as usize] as usize].push(Wait::end(task));
+                    }
                 }
             }
         }
@@ -145,11 +148,11 @@ impl Tasks<'_> {
     }
 
     /// A chunk of a message, and its adding; returns the task at whose end the receiver has it.
-    fn message(&mut self, channel: &mut Channel<'_>, round: u64, send: &Send, chunk: u64) -> u32 {
+    fn message(&mut self, channel: &mut Channel, round: u64, send: &Send, chunk: u64) -> u32 {
         let collective = self.collective;
         let bytes = send.bytes.saturating_sub(chunk * channel.chunk).min(channel.chunk.max(1));
         let bytes = if channel.chunks == 1 { send.bytes } else { bytes };
-        let [from, to] = [send.from, send.to].map(|position| channel.group.ranks[position as usize]);
+        let [from, to] = [send.from, send.to].map(|position| channel.ranks[position as usize]);
         let node = |rank: u32| NodeId(collective.ranks[rank as usize]);
         let (from_node, to_node) = (node(from), node(to));
         let work = PlannedWork::Carries {
@@ -175,25 +178,25 @@ impl Tasks<'_> {
     }
 
     /// The engine of a sender; none where all messages go at once.
-    fn sender(&mut self, channel: &mut Channel<'_>, send: &Send) -> Option<u32> {
+    fn sender(&mut self, channel: &mut Channel, send: &Send) -> Option<u32> {
         if channel.steps.algorithm == Algorithm::Direct {
             return None;
         }
         let place = send.from as usize * 4 + usize::from(send.tree) * 2 + usize::from(send.back);
-        let (rank, number, first) = (channel.group.ranks[send.from as usize], channel.number, self.first_round);
+        let (rank, number, first) = (channel.ranks[send.from as usize], channel.number, self.first_round);
         let name = || format!("send{first}.{rank}.{number}.{}", place % 4);
         Some(*channel.senders[place].get_or_insert_with(|| self.plan.engine(name(), 1, EngineScope::Operation)))
     }
 
-    fn adder(&mut self, channel: &mut Channel<'_>, position: u32) -> u32 {
-        let (rank, number, first) = (channel.group.ranks[position as usize], channel.number, self.first_round);
+    fn adder(&mut self, channel: &mut Channel, position: u32) -> u32 {
+        let (rank, number, first) = (channel.ranks[position as usize], channel.number, self.first_round);
         let name = || format!("add{first}.{rank}.{number}");
         *channel.adders[position as usize].get_or_insert_with(|| self.plan.engine(name(), 1, EngineScope::Operation))
     }
 
-    fn write_name(&mut self, letter: &str, channel: &Channel<'_>, round: u64, send: &Send, chunk: u64) {
+    fn write_name(&mut self, letter: &str, channel: &Channel, round: u64, send: &Send, chunk: u64) {
         let name = &mut self.name;
-        let [from, to] = [send.from, send.to].map(|position| channel.group.ranks[position as usize]);
+        let [from, to] = [send.from, send.to].map(|position| channel.ranks[position as usize]);
         name.clear();
         // Writing to a String cannot fail.
         let _ = write!(name, "{letter}{}.{from}-{to}", self.first_round + round);
@@ -208,9 +211,9 @@ impl Tasks<'_> {
         }
     }
 
-    fn wait_for_all(&mut self, channel: &mut Channel<'_>, round: u64) {
+    fn wait_for_all(&mut self, channel: &mut Channel, round: u64) {
         let waits: Vec<Wait> = channel.got.iter().flat_map(|got| &got.tasks).copied().collect();
-        let name = format!("all{}.{}.{}", self.first_round + round, channel.group.ranks[0], channel.number);
+        let name = format!("all{}.{}.{}", self.first_round + round, channel.ranks[0], channel.number);
         let all = self.plan.task(&PlannedTask::new(&name, &waits, PlannedWork::Nothing));
         channel.got.iter_mut().for_each(|got| *got = Got { tasks: vec![Wait::end(all)], is_sent: false });
     }

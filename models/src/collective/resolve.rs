@@ -2,8 +2,11 @@
 
 use weir_plugin_api::{CallError, NodeId, PS_PER_S, RouteInfo, Surroundings};
 
-use super::params::{Algorithm, CollectiveParams, Kind};
+use super::levels;
+use super::order::{self, Found};
+use super::params::{Algorithm, CollectiveParams, Kind, Order};
 use super::steps::Steps;
+use crate::machine::machines_of;
 use crate::operation::{check_count, refused};
 
 /// Some ranks that do a collective among themselves.
@@ -13,6 +16,21 @@ pub(super) struct Group {
     pub(super) ranks: Vec<u32>,
     /// Of all channels together.
     pub(super) steps: Steps,
+    /// How many ranks in a row are of one machine; empty where all channels have the same order.
+    pub(super) runs: Vec<usize>,
+}
+
+impl Group {
+    /// The ranks in the order of a channel: those of each machine begin one place later than on the channel before, so that rings
+    /// leave a machine by another rank each.
+    pub(super) fn order(&self, channel: u64) -> Vec<u32> {
+        let (mut ranks, mut first) = (self.ranks.clone(), 0);
+        for &run in &self.runs {
+            ranks[first..first + run].rotate_left((channel % run as u64) as usize);
+            first += run;
+        }
+        ranks
+    }
 }
 
 /// Groups side by side. A rank begins the next phase when it has ended this one.
@@ -36,16 +54,24 @@ pub(crate) struct Collective {
     pub(super) lead: f64,
     /// Payload over what the links carry.
     pub(super) efficiency: f64,
+    /// How the order was found, where it was not given.
+    pub(super) found: Option<Found>,
 }
 
 impl Collective {
     pub(super) fn of(params: &CollectiveParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         check(params)?;
         let algorithm = algorithm(params)?;
-        let ranks = ranks(params)?;
+        let (ranks, found) = ordered(params, ranks(params)?, surroundings)?;
         let n = ranks.len() as u64;
         let steps = Steps { kind: params.kind, algorithm, n, size: params.size.0 };
-        let phases = vec![vec![Group { ranks: (0..n as u32).collect(), steps }]];
+        let phases = match &params.levels {
+            Some(levels) => levels::phases(levels, steps, &ranks, surroundings)?,
+            None => {
+                let runs = if params.channels > 1 { runs(&steps, &ranks, surroundings) } else { Vec::new() };
+                vec![vec![Group { ranks: (0..n as u32).collect(), steps, runs }]]
+            }
+        };
         let collective = Self {
             kind: params.kind,
             algorithm,
@@ -57,6 +83,7 @@ impl Collective {
             per_byte_added: params.reduce.map_or(0.0, |rate| PS_PER_S as f64 / rate.0),
             lead: params.protocol.latency.0,
             efficiency: params.protocol.efficiency.0,
+            found,
         };
         collective.check_tasks()?;
         collective.check_routes(surroundings)?;
@@ -103,13 +130,15 @@ impl Collective {
         check_count(tasks, &format!("{key}, fewer channels, or an algorithm with fewer messages"))
     }
 
-    /// Ranks have routes; for `nvls` every one is a link away from the switch, which adds and multicasts.
+    /// Neighbours have routes; for `nvls` every rank is a link away from the switch, which adds and multicasts.
     fn check_routes(&self, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
-        let n = self.ranks.len() as u32;
-        for rank in 0..n {
-            let route = self.route(surroundings, rank, (rank + 1) % n)?;
-            if self.algorithm == Algorithm::Nvls && route.links != 2 {
-                return Err(refused("algorithm: `nvls` needs all ranks at one switch; choose another algorithm"));
+        for group in self.phases.iter().flatten() {
+            for (place, &rank) in group.ranks.iter().enumerate() {
+                let route = self.route(surroundings, rank, group.ranks[(place + 1) % group.ranks.len()])?;
+                if group.steps.algorithm == Algorithm::Nvls && route.links != 2 {
+                    let text = "algorithm: `nvls` needs ranks at one switch; choose another algorithm, or `levels`";
+                    return Err(refused(text));
+                }
             }
         }
         Ok(())
@@ -140,18 +169,46 @@ fn algorithm(params: &CollectiveParams) -> Result<Algorithm, CallError> {
         return Err(refused("algorithm: `auto` leaves it open; name an algorithm here"));
     }
     let fitting = || {
-        let all = Algorithm::ALL.iter().filter(|a| a.does(kind) && (n.is_power_of_two() || !a.needs_power_of_two()));
+        let all = Algorithm::ALL.iter().filter(|a| a.fits(kind, n as u64));
         all.map(|a| a.word()).collect::<Vec<_>>().join(", ")
     };
     let (word, kind_word) = (algorithm.word(), kind.word());
     if !algorithm.does(kind) {
         return Err(refused(format!("algorithm: `{word}` does no {kind_word}; choose one of {}, or auto", fitting())));
     }
-    if algorithm.needs_power_of_two() && !n.is_power_of_two() {
+    if params.levels.is_none() && !algorithm.fits(kind, n as u64) {
         let text = format!("algorithm: `{word}` needs a power of two of ranks, not {n}; choose one of {}", fitting());
         return Err(refused(text));
     }
     Ok(algorithm)
+}
+
+/// How many ranks in a row are of one machine; empty where there is only one machine, or no ring.
+fn runs(steps: &Steps, ranks: &[u32], surroundings: &Surroundings<'_>) -> Vec<usize> {
+    if steps.algorithm != Algorithm::Ring || steps.kind.is_rooted() {
+        return Vec::new();
+    }
+    let machines = machines_of(surroundings.fabric, ranks);
+    let runs: Vec<usize> = machines.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
+    if runs.len() > 1 { runs } else { Vec::new() }
+}
+
+/// The ranks in the order that is asked for, and how it was found.
+fn ordered(
+    params: &CollectiveParams,
+    ranks: Vec<u32>,
+    surroundings: &Surroundings<'_>,
+) -> Result<(Vec<u32>, Option<Found>), CallError> {
+    if params.order.unwrap_or_default() == Order::Ranks {
+        return Ok((ranks, None));
+    }
+    let found = order::by_topology(&ranks, surroundings);
+    let (ranks, found) = found.ok_or_else(|| {
+        refused(
+            "order: the links between the ranks are not known; name devices that links connect, or use `order: ranks`",
+        )
+    })?;
+    Ok((ranks, Some(found)))
 }
 
 /// The devices in order, the root first where there is one.
