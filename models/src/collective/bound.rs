@@ -1,15 +1,17 @@
 //! A lower bound on the time of a collective by the topology.
 //!
-//! **Definition.** A cut is all ranks at or below a node of the tree against the others. The bytes that must cross it, over the bandwidth of
-//! all links that do: with a of the n ranks inside, and inwards for outwards where the two differ:
+//! **Definition.** A cut is all ranks at or below a node of the tree against the others. The bytes that must cross
+//! it, over the bandwidth of all links that do: with a of the n ranks inside, and inwards for outwards where the two
+//! differ:
 //! ```text
 //! all-reduce       S                    broadcast, reduce    S, towards or from the side without the root
 //! all-gather       a/n · S outwards     scatter, gather      (ranks on the side without the root)/n · S
 //! reduce-scatter   (n−a)/n · S          all-to-all           a(n−a)/n · S
 //! send-recv-chain  S for each neighbour on the other side
 //! ```
-//! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks. The bound has neither latencies nor the
-//! protocol's efficiency. **Source.** nccl-tests, doc/PERFORMANCE.md; Patarasu and Yuan, JPDC 69(2), 2009.
+//! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks. The bound has neither
+//! latencies nor the protocol's efficiency. **Source.** nccl-tests, doc/PERFORMANCE.md; Patarasu and Yuan, JPDC
+//! 69(2), 2009.
 
 use weir_plugin_api::{Direction, FabricView, PS_PER_S};
 

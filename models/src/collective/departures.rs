@@ -1,8 +1,9 @@
 //! What the links make of a collective: the costs of a step, and where the plan leaves the closed form.
 //!
-//! **Definition.** The formula assumes that all routes are alike, that every rank sends as many bytes in a round, and that links have
-//! room for all messages of a round: per link, their bytes over its bandwidth take no longer than a message at the bandwidth of
-//! its route. Then every max-min fair arbiter gives each message that bandwidth, ranks keep step, and both times are equal.
+//! **Definition.** The formula assumes that all routes are alike, that every rank sends as many bytes in a round, and
+//! that links have room for all messages of a round: per link, their bytes over its bandwidth take no longer than a
+//! message at the bandwidth of its route. Then every max-min fair arbiter gives each message that bandwidth, ranks
+//! keep step, and both times are equal.
 
 use weir_plugin_api::{CallError, LinkId, NodeId, PS_PER_S, Surroundings};
 
@@ -27,7 +28,8 @@ struct Use {
     is_even: bool,
     /// Whether channels have orders of their own.
     is_turned: bool,
-    /// Largest time that a link needs for the bytes of a round, over that of the formula; `None` where links are unknown.
+    /// Largest time that a link needs for the bytes of a round, over that of the formula; `None` where links are
+    /// unknown.
     load: Option<(f64, f64)>,
 }
 
@@ -89,14 +91,15 @@ impl Collective {
                 found.load = found.load.zip(load).map(|((low, high), load)| (low.min(load), high.max(load)));
             }
         }
-        // Loads are times per byte of a message; the formula takes that of the narrowest link, for all that a rank sends at once.
+        // Loads are times per byte of a message; the formula takes that of the narrowest link, for all that a rank
+        // sends at once.
         let one = found.per_byte * if is_turned { self.channels as f64 } else { 1.0 };
         found.load = found.load.map(|(low, high)| (low / one, high / one));
         Ok(found)
     }
 
-    /// Calls `each` for the messages of a round, of all channels where they have orders of their own, else as if there were one; of rounds
-    /// with the same routes for the first one.
+    /// Calls `each` for the messages of a round, of all channels where they have orders of their own, else as if
+    /// there were one; of rounds with the same routes for the first one.
     fn round(
         &self,
         group: &Group,
@@ -171,7 +174,8 @@ impl Collective {
         let is_ring = steps.algorithm == Algorithm::Ring;
         let is_even =
             found.is_even && (!steps.sends_parts() || self.largest_channel(steps).size.is_multiple_of(steps.n));
-        if !is_even && !(is_ring && chunks == 1 && self.channels == 1) {
+        let keeps_step = is_even || (is_ring && chunks == 1 && self.channels == 1);
+        if !keeps_step {
             let effect = if is_ring && self.channels == 1 { Effect::Less } else { Effect::Any };
             departures.add(effect, "size: not all messages of a round have as many bytes as the formula takes");
         }

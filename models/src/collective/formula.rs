@@ -1,8 +1,8 @@
 //! The closed form of a collective: the α-β-γ model.
 //!
-//! **Definition.** A message of m bytes takes α + mβ, adding them mγ: α is the latency of the route and of the protocol, β the time
-//! per byte of the narrowest link, γ the time to add a byte. S is the size of a channel (β counts once for every channel), s =
-//! ⌈S/n⌉, d = ⌈log2 n⌉, c the chunk.
+//! **Definition.** A message of m bytes takes α + mβ, adding them mγ: α is the latency of the route and of the
+//! protocol, β the time per byte of the narrowest link, γ the time to add a byte. S is the size of a channel (β
+//! counts once for every channel), s = ⌈S/n⌉, d = ⌈log2 n⌉, c the chunk.
 //! ```text
 //! ring                         all-reduce       2(n−1)(α + sβ) + (n−1)sγ                     [1]
 //!                              reduce-scatter   (n−1)(α + sβ + sγ);  all-gather (n−1)(α + sβ) [1]
@@ -14,14 +14,15 @@
 //! recursive-doubling           all-gather       dα + (n−1)sβ; all-reduce d(α + Sβ + Sγ)      [1]
 //! recursive-halving-doubling   reduce-scatter   dα + (n−1)s(β + γ); all-reduce 2dα + 2(n−1)sβ + (n−1)sγ [1]
 //! pairwise                     all-to-all       (n−1)(α + sβ); reduce-scatter with sγ        [1]
-//! bruck                        all-gather       dα + (n−1)sβ; all-to-all dα + (about n/2 parts in each of d rounds)β [1]
+//! bruck                        all-gather       dα + (n−1)sβ; all-to-all dα + d(about n/2)sβ [1]
 //! direct                       α + (what leaves or reaches the busiest rank)(β, γ)
 //! nvls                         all-reduce       2α + (S + s)β; all-gather, reduce-scatter α + Sβ [3]
 //! ```
-//! **Source.** [1] Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*, International Journal
-//! of High Performance Computing Applications 19(1), 2005, with R. W. Hockney's α and β. [2] After Sanders, Speck, Träff, *Two-tree
-//! algorithms for full bandwidth broadcast, reduction and scan*, Parallel Computing 35(12), 2009, with latencies of chunks that follow
-//! each other overlapped. [3] nccl-tests, doc/PERFORMANCE.md: in-network reduction moves n + 1 parts of n over every link.
+//! **Source.** [1] Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*,
+//! International Journal of High Performance Computing Applications 19(1), 2005, with R. W. Hockney's α and β. [2]
+//! After Sanders, Speck, Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*, Parallel
+//! Computing 35(12), 2009, with latencies of chunks that follow each other overlapped. [3] nccl-tests,
+//! doc/PERFORMANCE.md: in-network reduction moves n + 1 parts of n over every link.
 
 use super::params::{Algorithm, Kind};
 use super::resolve::Collective;

@@ -6,13 +6,13 @@
 //! all-reduce      machine: reduce-scatter S ─► network: all-reduce S/L ─► machine: all-gather S
 //! all-gather      network: all-gather S/L ─► machine: all-gather S
 //! reduce-scatter  machine: reduce-scatter S ─► network: reduce-scatter S/L
-//! broadcast       network, from the root to the first rank of every machine: S ─► machine: broadcast S; reduce backwards
+//! broadcast       network, from the root to the first rank of each machine: S ─► machine: S; reduce backwards
 //! scatter         network, the same ranks: S ─► machine: scatter S/M; gather backwards
 //! all-to-all      machine, what goes to rank l of any machine: S ─► network: S
 //! ```
 //!
-//! **Source.** Levels as NCCL and MPI libraries have them; R. Rabenseifner, *Optimization of Collective Reduction Operations*,
-//! ICCS 2004, for the three phases of an all-reduce.
+//! **Source.** Levels as NCCL and MPI libraries have them; R. Rabenseifner, *Optimization of Collective Reduction
+//! Operations*, ICCS 2004, for the three phases of an all-reduce.
 
 use weir_plugin_api::{CallError, Surroundings};
 

@@ -5,8 +5,9 @@
 //!                                                                            └─► formula, departures ─► estimate
 //! ```
 //!
-//! **Definition.** [`steps`] says which rank sends what to which in which round, [`plan`] what waits for what, [`formula`] the closed
-//! forms; [`levels`], [`order`] and [`bound`] what their keys and numbers mean. **Ties.** Messages that are ready at one instant begin in the order of rounds, then of ranks. **Source.** In [`steps`], by
+//! **Definition.** [`steps`] says which rank sends what to which in which round, [`plan`] what waits for what,
+//! [`formula`] the closed forms; [`levels`], [`order`] and [`bound`] what their keys and numbers mean. **Ties.**
+//! Messages that are ready at one instant begin in the order of rounds, then of ranks. **Source.** In [`steps`], by
 //! algorithm. Sizes, algorithm bandwidth and bus bandwidth as in nccl-tests, doc/PERFORMANCE.md.
 
 mod bound;
@@ -135,7 +136,8 @@ impl Resolved for Collective {
         let all = Algorithm::ALL.iter().filter(|a| a.does(params.kind) && **a != Algorithm::Nvls);
         let choices = all.map(|a| (a.word().to_owned(), a.word().into()));
         choose(operation, "algorithm", None, choices, out)?;
-        // What does not fit the number of ranks, or has too many tasks, cannot be tried. Where nothing can, planning the first says why.
+        // What does not fit the number of ranks, or has too many tasks, cannot be tried. Where nothing can, planning
+        // the first says why.
         let fits: Vec<bool> = out.iter().map(|way| read::<Self>(&way.operation, surroundings).is_ok()).collect();
         if fits.contains(&true) {
             let mut fits = fits.into_iter();

@@ -1,10 +1,10 @@
 //! `order: topology`: an order of the ranks whose ring crosses slow links least.
 //!
-//! **Definition.** A ring's cost is the largest, over links, of the messages that cross it over its bandwidth; among equals the sum of
-//! that over all links and messages. No ring is below the bound: every cut of the tree is crossed at least once each way. The search
-//! looks at the order of the tree, which meets the bound where there are no lateral links; else, of up to 8 ranks, at all orders; else
-//! it reverses stretches of the best order so far as long as that helps. **Ties.** The given order, then the tree's, then the first
-//! that is found.
+//! **Definition.** A ring's cost is the largest, over links, of the messages that cross it over its bandwidth; among
+//! equals the sum of that over all links and messages. No ring is below the bound: every cut of the tree is crossed
+//! at least once each way. The search looks at the order of the tree, which meets the bound where there are no
+//! lateral links; else, of up to 8 ranks, at all orders; else it reverses stretches of the best order so far as long
+//! as that helps. **Ties.** The given order, then the tree's, then the first that is found.
 
 use serde::Serialize;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S, Surroundings};
@@ -13,7 +13,8 @@ use crate::machine::{ancestors, parents};
 
 /// Most ranks whose orders are all tried: 7! = 5040 rings.
 const EXACT: usize = 8;
-/// Most ranks whose order is searched: a pass over all stretches of 64 ranks tries 2016 rings (*assumed*: within a second).
+/// Most ranks whose order is searched: a pass over all stretches of 64 ranks tries 2016 rings (*assumed*: within a
+/// second).
 const SEARCHED: usize = 64;
 /// Most passes of the search (*assumed*).
 const PASSES: usize = 20;

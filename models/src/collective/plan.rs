@@ -1,13 +1,13 @@
 //! The tasks of a collective.
 //!
 //! ```text
-//! 3.0-1 (the bytes of round 3 from rank 0 to rank 1, on the channel of rank 0) ──► a3.0-1 (rank 1 adds them, where adding takes
-//! time) ──► what rank 1 sends in the rounds after
-//! .c2: of channel 2; .k5: the chunk 5; .t1: of the second tree; j1.0: rank 0 has ended phase 1
+//! 3.0-1 (bytes of round 3 from rank 0 to rank 1) ──► a3.0-1 (rank 1 adds them, where that takes time) ──► rounds after
+//! .c2: of channel 2; .k5: chunk 5; .t1: of the second tree; j1.0: rank 0 has ended phase 1
 //! ```
 //!
-//! A channel of a rank sends one message at a time, in the order of rounds. A message waits for all that its sender has got in the
-//! rounds before: since the channel keeps the order, it need name only what came after its last message.
+//! A channel of a rank sends one message at a time, in the order of rounds. A message waits for all that its sender
+//! has got in the rounds before: since the channel keeps the order, it need name only what came after its last
+//! message.
 
 use std::fmt::Write as _;
 

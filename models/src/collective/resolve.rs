@@ -21,8 +21,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The ranks in the order of a channel: those of each machine begin one place later than on the channel before, so that rings
-    /// leave a machine by another rank each.
+    /// The ranks in the order of a channel: those of each machine begin one place later than on the channel before,
+    /// so that rings leave a machine by another rank each.
     pub(super) fn order(&self, channel: u64) -> Vec<u32> {
         let (mut ranks, mut first) = (self.ranks.clone(), 0);
         for &run in &self.runs {

@@ -162,7 +162,8 @@ fn machines(count: u32, gpus: u32, inside: f64, across: f64, latency_ps: u64) ->
     (World::new(fabric.build()), ranks)
 }
 
-/// 4 machines of 2, 1 B/ps inside and 2 B/ps across, so that both rails have 1 B/ps, no latency but 100 ps of the protocol.
+/// 4 machines of 2, 1 B/ps inside and 2 B/ps across, so that both rails have 1 B/ps, no latency but 100 ps of the
+/// protocol.
 #[test]
 fn levels_are_the_sum_of_their_phases() {
     let (world, ranks) = machines(4, 2, 1e12, 2e12, 0);
@@ -185,7 +186,8 @@ fn levels_are_the_sum_of_their_phases() {
     }
 }
 
-/// With as many channels as GPUs each GPU's own link to the network carries a ring: here 4 of 2 GPUs, whose links all have 1 B/ps.
+/// With as many channels as GPUs each GPU's own link to the network carries a ring: here 4 of 2 GPUs, whose links all
+/// have 1 B/ps.
 #[test]
 fn channels_leave_a_machine_by_all_its_ranks() {
     let link = LinkSpec { up: 1e12, down: 1e12, latency: SimDuration(0), kind: LinkKind::NVLINK };

@@ -36,11 +36,13 @@ struct Links {
     step: f64,
 }
 
-/// Part of a link's bandwidth that an all-reduce in the switch gets on Hopper (NCCL, src/graph/tuning.cc, `nvlsEfficiency`).
+/// Part of a link's bandwidth that an all-reduce in the switch gets on Hopper (NCCL, src/graph/tuning.cc,
+/// `nvlsEfficiency`).
 const NVLS_EFFICIENCY: f64 = 0.85;
 
 impl Row {
-    /// Steps of the collective that is fitted, and the bytes that each rank sends in one (nccl-tests, doc/PERFORMANCE.md).
+    /// Steps of the collective that is fitted, and the bytes that each rank sends in one (nccl-tests,
+    /// doc/PERFORMANCE.md).
     fn steps(&self) -> (usize, u64) {
         let n = self.ranks;
         match self.collective.as_str() {

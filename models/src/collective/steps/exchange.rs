@@ -1,15 +1,15 @@
 //! Algorithms in which ranks exchange bytes over changing distances.
 //!
-//! **Source.** Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*, International
-//! Journal of High Performance Computing Applications 19(1), 2005; for `bruck` its reference to Bruck, Ho, Kipnis, Upfal,
-//! Weathersby, *Efficient algorithms for all-to-all communications in multiport message-passing systems*, IEEE
-//! Transactions on Parallel and Distributed Systems 8(11), 1997.
+//! **Source.** Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*,
+//! International Journal of High Performance Computing Applications 19(1), 2005; for `bruck` its reference to Bruck,
+//! Ho, Kipnis, Upfal, Weathersby, *Efficient algorithms for all-to-all communications in multiport message-passing
+//! systems*, IEEE Transactions on Parallel and Distributed Systems 8(11), 1997.
 
 use super::{Algorithm, Kind, Send, Steps};
 
-/// `recursive-doubling`: round i with the rank whose number differs in digit i. All-gather: all that the rank has so far;
-/// all-reduce: all bytes, which are added. `recursive-halving-doubling`: distances n/2, n/4 … 1 with the half of the parts
-/// that the other one keeps, which are added; then for an all-reduce back with distances 1, 2, 4 …
+/// `recursive-doubling`: round i with the rank whose number differs in digit i. All-gather: all that the rank has so
+/// far; all-reduce: all bytes, which are added. `recursive-halving-doubling`: distances n/2, n/4 … 1 with the half of
+/// the parts that the other one keeps, which are added; then for an all-reduce back with distances 1, 2, 4 …
 pub(super) fn halves(steps: &Steps, round: u64, out: &mut Vec<Send>) {
     let digits = steps.digits();
     let halving = steps.algorithm == Algorithm::RecursiveHalvingDoubling && round < digits;

@@ -13,6 +13,9 @@ mod ring;
 mod tree;
 pub(super) mod two_tree;
 
+#[cfg(test)]
+mod tests;
+
 use super::params::{Algorithm, Kind};
 
 /// Bytes that one rank sends another in one round.

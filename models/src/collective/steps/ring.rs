@@ -1,9 +1,9 @@
 //! `ring`: every rank sends to the next one; broadcast and reduce go along a chain.
 //!
 //! **Definition.** Round s: p sends part p − s to p + 1, which in the first n − 1 rounds of an all-reduce adds it. A
-//! reduce-scatter sends part p − s − 1, so that p ends with part p. Broadcast: s sends all to s + 1. Reduce: n − 1 − s to
-//! n − 2 − s, which adds it. **Source.** P. Patarasu, X. Yuan, *Bandwidth optimal all-reduce algorithms for clusters of
-//! workstations*, Journal of Parallel and Distributed Computing 69(2), 2009.
+//! reduce-scatter sends part p − s − 1, so that p ends with part p. Broadcast: s sends all to s + 1. Reduce: n − 1 −
+//! s to n − 2 − s, which adds it. **Source.** P. Patarasu, X. Yuan, *Bandwidth optimal all-reduce algorithms for
+//! clusters of workstations*, Journal of Parallel and Distributed Computing 69(2), 2009.
 
 use super::{Kind, Send, Steps};
 

@@ -1,10 +1,12 @@
-//! `double-binary-tree`: two binary trees with half of the bytes each; who passes bytes on in one is a leaf in the other.
+//! `double-binary-tree`: two binary trees with half of the bytes each; who passes bytes on in one is a leaf in the
+//! other.
 //!
-//! **Definition.** With b the lowest binary digit of r that is 1, r's parent in the first tree is r − b + 2b if r holds
-//! no 2b and there is such a rank, else r − b; rank 0 is the root. The second tree is the first one with the ranks counted
-//! from the end, or one place on where n is odd. For broadcast and reduce the trees hold all but position 0, which is the
-//! parent of both roots. **Source.** P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms for full bandwidth broadcast,
-//! reduction and scan*, Parallel Computing 35(12), 2009; the numbering as in NCCL, `src/graph/trees.cc`.
+//! **Definition.** With b the lowest binary digit of r that is 1, r's parent in the first tree is r − b + 2b if r
+//! holds no 2b and there is such a rank, else r − b; rank 0 is the root. The second tree is the first one with the
+//! ranks counted from the end, or one place on where n is odd. For broadcast and reduce the trees hold all but
+//! position 0, which is the parent of both roots. **Source.** P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms
+//! for full bandwidth broadcast, reduction and scan*, Parallel Computing 35(12), 2009; the numbering as in NCCL,
+//! `src/graph/trees.cc`.
 
 use super::{Kind, Send, Steps};
 
