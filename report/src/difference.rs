@@ -55,7 +55,7 @@ pub(crate) fn difference<'a>(
     }
     let mut shared = shared_engines(run, served, operation);
     shared.extend(shared_links(run, operation));
-    if shared.is_empty() && run.packets.is_some() {
+    if shared.is_empty() && run.arbiter.packets.is_some() {
         shared.push(PACKETS.to_owned());
     } else if shared.is_empty() {
         // Alone, the operation must be as its model says.

@@ -14,6 +14,8 @@
 //! **Source.** Levels as NCCL and MPI libraries have them; R. Rabenseifner, *Optimization of Collective Reduction
 //! Operations*, ICCS 2004, for the three phases of an all-reduce.
 
+use std::collections::BTreeMap;
+
 use weir_plugin_api::{CallError, Surroundings};
 
 use super::params::{Algorithm, Kind, Level};
@@ -82,14 +84,15 @@ fn of_level(asked: Algorithm, kind: Kind, level: Level, n: u64) -> Algorithm {
 
 fn machines(ranks: &[u32], surroundings: &Surroundings<'_>) -> Result<Machines, CallError> {
     let of_rank = machines_of(surroundings.fabric, ranks);
-    let mut machines: Vec<(Option<u32>, Vec<u32>)> = Vec::new();
+    let mut place = BTreeMap::new();
+    let mut machines = Machines::new();
     for (position, machine) in (0..).zip(of_rank) {
-        match machines.iter_mut().find(|(known, _)| *known == machine) {
-            Some((_, members)) => members.push(position),
-            None => machines.push((machine, vec![position])),
+        let at = *place.entry(machine).or_insert(machines.len());
+        if at == machines.len() {
+            machines.push(Vec::new());
         }
+        machines[at].push(position);
     }
-    let machines: Machines = machines.into_iter().map(|(_, members)| members).collect();
     let sizes = machines.iter().map(Vec::len);
     if machines.len() < 2 {
         return Err(refused("levels: all ranks are in one machine; leave it out"));

@@ -9,6 +9,11 @@ use super::steps::Steps;
 use crate::machine::machines_of;
 use crate::operation::{check_count, refused};
 
+/// Most bytes of a task, 2^53 (the contract of plans).
+const MOST_BYTES: u64 = 1 << 53;
+/// Most time of a task, ps: 100 days (the contract of plans).
+const MOST_TIME_PS: f64 = 8.64e18;
+
 /// Some ranks that do a collective among themselves.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Group {
@@ -85,6 +90,7 @@ impl Collective {
             efficiency: params.protocol.efficiency.0,
             found,
         };
+        collective.check_amounts()?;
         collective.check_tasks()?;
         collective.check_routes(surroundings)?;
         Ok(collective)
@@ -128,6 +134,17 @@ impl Collective {
         }
         let key = if self.chunk.is_some() { "chunk: give larger chunks" } else { "ranks: name fewer" };
         check_count(tasks, &format!("{key}, fewer channels, or an algorithm with fewer messages"))
+    }
+
+    /// What the links carry and how long adding takes stay within what a plan may hold.
+    fn check_amounts(&self) -> Result<(), CallError> {
+        if self.carried(self.size) > MOST_BYTES {
+            return Err(refused("protocol.efficiency: the links would carry more than 2^53 bytes; give a larger one"));
+        }
+        if self.size as f64 * self.per_byte_added > MOST_TIME_PS {
+            return Err(refused("reduce: adding would take more than 100 days; give more bytes per second"));
+        }
+        Ok(())
     }
 
     /// Neighbours have routes; for `nvls` every rank is a link away from the switch, which adds and multicasts.

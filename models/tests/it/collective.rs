@@ -139,6 +139,8 @@ fn refusals_name_the_key_and_the_remedy() {
     says(json!({ "algorithm": "recursive-doubling" }), "algorithm: ", "power of two");
     says(json!({ "protocol": { "efficiency": 1.5 } }), "protocol.efficiency: ", "above 1");
     says(json!({ "size": 1_u64 << 50, "chunk": 1 }), "chunk: ", "larger chunks");
+    says(json!({ "protocol": { "efficiency": 1e-300 } }), "protocol.efficiency: ", "larger");
+    says(json!({ "reduce": 1e-300 }), "reduce: ", "more bytes per second");
     says(json!({ "levels": ["machine"] }), "levels: ", "[machine, network]");
     says(json!({ "levels": ["machine", "network"] }), "levels: ", "one machine");
     says(json!({ "channels": 10_000_000 }), "ranks: ", "fewer channels");

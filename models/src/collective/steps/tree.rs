@@ -1,7 +1,7 @@
 //! `tree`: a binomial tree.
 //!
-//! **Definition.** d = ⌈log2 n⌉. Round i of the way down, with h = 2^(d − 1 − i): every p that 2h divides sends to p
-//! + h, if there is such a rank: all bytes, or (scatter) the parts from p + h to below p + 2h. The way up is the same
+//! **Definition.** d = ⌈log2 n⌉. Round i of the way down, with h = 2^(d − 1 − i): every p that 2h divides sends to p + h,
+//! if there is such a rank, all bytes; in a scatter the parts from p + h to below p + 2h. The way up is the same
 //! backwards. All-reduce: up to position 0, then down. **Source.** Thakur, Rabenseifner, Gropp, *Optimization of
 //! Collective Communication Operations in MPICH*, International Journal of High Performance Computing Applications
 //! 19(1), 2005.
