@@ -1,24 +1,34 @@
-//! The tree of the fabric, and the machine of a device.
+//! The tree of the fabric, and machines.
 
 use weir_plugin_api::{Direction, FabricView, NodeKind};
 
 /// The topmost ancestor of a node that is not a network: what stands for its machine where no cpu is named. `None` for
 /// a device that the topology does not have.
 pub(crate) fn machine_of(fabric: &FabricView<'_>, node: u32) -> Option<u32> {
-    machine(fabric, &parents(fabric), node)
-}
-
-/// The same of several nodes.
-pub(crate) fn machines_of(fabric: &FabricView<'_>, nodes: &[u32]) -> Vec<Option<u32>> {
-    let parents = parents(fabric);
-    nodes.iter().map(|&node| machine(fabric, &parents, node)).collect()
-}
-
-fn machine(fabric: &FabricView<'_>, parents: &[Option<u32>], node: u32) -> Option<u32> {
     let kinds = fabric.node_kind.as_slice();
     let network = |node: u32| kinds.get(node as usize) == Some(&NodeKind::Network);
     kinds.get(node as usize)?;
-    ancestors(parents, node).take_while(|&above| !network(above)).last().or(Some(node))
+    ancestors(&parents(fabric), node).take_while(|&above| !network(above)).last().or(Some(node))
+}
+
+/// Per node, what all nodes have in common that links join without passing a network: one of them.
+pub(crate) fn machines(fabric: &FabricView<'_>) -> Vec<u32> {
+    let mut joined: Vec<u32> = (0..fabric.node_kind.len() as u32).collect();
+    let find = |joined: &mut Vec<u32>, mut node: u32| {
+        while joined[node as usize] != node {
+            joined[node as usize] = joined[joined[node as usize] as usize];
+            node = joined[node as usize];
+        }
+        node
+    };
+    for link in 0..fabric.links() {
+        let ends = [fabric.from[link], fabric.to[link]];
+        if ends.iter().all(|&end| fabric.node_kind[end as usize] != NodeKind::Network) {
+            let [a, b] = ends.map(|end| find(&mut joined, end));
+            joined[a.max(b) as usize] = a.min(b);
+        }
+    }
+    (0..joined.len() as u32).map(|node| find(&mut joined, node)).collect()
 }
 
 /// The node above each one in the tree.

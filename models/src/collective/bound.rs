@@ -1,23 +1,23 @@
 //! A lower bound on the time of a collective by the topology.
 //!
-//! **Definition.** A cut is all ranks at or below a node of the tree against the others. The bytes that must cross
-//! it, over the bandwidth of all links that do: with a of the n ranks inside, and inwards for outwards where the two
-//! differ:
+//! **Definition.** A cut is all ranks at or below a node of the tree against the others, or those of a machine. The
+//! bytes that must cross it, over the bandwidth of all links that do: with a of the n ranks inside, and inwards for
+//! outwards where the two differ:
 //! ```text
 //! all-reduce       S                    broadcast, reduce    S, towards or from the side without the root
 //! all-gather       a/n · S outwards     scatter, gather      (ranks on the side without the root)/n · S
 //! reduce-scatter   (n−a)/n · S          all-to-all           a(n−a)/n · S
 //! send-recv-chain  S for each neighbour on the other side
 //! ```
-//! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks. The bound has neither
-//! latencies nor the protocol's efficiency. **Source.** nccl-tests, doc/PERFORMANCE.md; Patarasu and Yuan, JPDC
-//! 69(2), 2009.
+//! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks, and 2(M−1)·S out of M
+//! machines. The bound has neither latencies nor the protocol's efficiency. **Source.** nccl-tests,
+//! doc/PERFORMANCE.md; Patarasu and Yuan, JPDC 69(2), 2009.
 
 use weir_plugin_api::{Direction, FabricView, PS_PER_S};
 
 use super::params::{Algorithm, Kind};
 use super::resolve::Collective;
-use crate::machine::{ancestors, parents};
+use crate::machine::{ancestors, machines, parents};
 
 /// The cut that takes longest.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,43 +45,42 @@ struct Below {
 
 /// The bound; `None` where ranks stand outside the topology.
 pub(super) fn bound(collective: &Collective, fabric: &FabricView<'_>) -> Option<Bound> {
-    let nodes = fabric.node_kind.len();
+    let (nodes, n) = (fabric.node_kind.len(), collective.ranks.len() as u64);
     if collective.ranks.iter().any(|&rank| rank as usize >= nodes) {
         return None;
     }
-    let below = below(&collective.ranks, fabric);
-    let n = collective.ranks.len() as u64;
-    let cuts = below.iter().filter(|cut| cut.ranks > 0 && cut.ranks < n).flat_map(|cut| {
+    let (below, machines) = (below(&collective.ranks, fabric), within(&collective.ranks, fabric));
+    let sides = below.iter().chain(&machines).filter(|cut| cut.ranks > 0 && cut.ranks < n);
+    let cuts = sides.flat_map(|cut| {
         let bytes = crossing(collective, cut);
         (0..2).filter(move |&way| bytes[way] > 0.0).map(move |way| of(cut.ranks, bytes[way], cut.bandwidth[way]))
     });
-    cuts.chain(whole(collective, &below))
-        .max_by(|a, b| a.time.total_cmp(&b.time))
-        .filter(|bound| bound.time.is_finite())
+    let own: Vec<Below> = collective.ranks.iter().map(|&rank| below[rank as usize]).collect();
+    // A rank with others below it sends on their behalf, too.
+    let own = own.iter().all(|own| own.ranks == 1).then(|| whole(collective, &own)).flatten();
+    let all = cuts.chain(own).chain(whole(collective, &machines));
+    all.filter(|bound| bound.time.is_finite()).max_by(|a, b| a.time.total_cmp(&b.time))
 }
 
 fn of(ranks: u64, bytes: f64, bandwidth: f64) -> Bound {
     Bound { time: bytes / bandwidth * PS_PER_S as f64, ranks, bytes, bandwidth }
 }
 
-/// Bandwidths of all cuts of the tree with ranks on both sides, out and in, B/s.
+/// Bandwidths of all cuts with ranks on both sides, out and in, B/s.
 pub(super) fn cuts(ranks: &[u32], fabric: &FabricView<'_>) -> impl Iterator<Item = f64> {
     let n = ranks.len() as u64;
-    below(ranks, fabric).into_iter().filter(move |cut| cut.ranks > 0 && cut.ranks < n).flat_map(|cut| cut.bandwidth)
+    let sides = below(ranks, fabric).into_iter().chain(within(ranks, fabric));
+    sides.filter(move |cut| cut.ranks > 0 && cut.ranks < n).flat_map(|cut| cut.bandwidth)
 }
 
-/// An all-reduce by messages, over the links of all ranks.
-fn whole(collective: &Collective, below: &[Below]) -> Option<Bound> {
+/// An all-reduce by messages, over all links out of the ranks, or out of the machines.
+fn whole(collective: &Collective, sides: &[Below]) -> Option<Bound> {
     let by_messages = collective.kind == Kind::AllReduce
         && collective.phases.iter().flatten().all(|group| group.steps.algorithm != Algorithm::Nvls);
-    let n = collective.ranks.len() as u64;
-    let own = collective.ranks.iter().map(|&rank| below[rank as usize]);
-    // A rank with others below it sends on their behalf, too.
-    if !by_messages || own.clone().any(|own| own.ranks > 1) {
-        return None;
-    }
-    let bandwidth = own.map(|own| own.bandwidth[0]).sum();
-    Some(of(n, 2.0 * (n - 1) as f64 * collective.size as f64, bandwidth))
+    let sides = sides.iter().filter(|side| side.ranks > 0);
+    let (count, bandwidth) = sides.fold((0_u64, 0.0), |(count, sum), side| (count + 1, sum + side.bandwidth[0]));
+    let bytes = 2.0 * count.saturating_sub(1) as f64 * collective.size as f64;
+    (by_messages && count > 1).then(|| of(collective.ranks.len() as u64, bytes, bandwidth))
 }
 
 /// Bytes that must cross a cut outwards and inwards.
@@ -125,6 +124,30 @@ fn below(ranks: &[u32], fabric: &FabricView<'_>) -> Vec<Below> {
         }
     }
     below
+}
+
+/// The same of machines: all that hangs together without a network.
+fn within(ranks: &[u32], fabric: &FabricView<'_>) -> Vec<Below> {
+    let machine = machines(fabric);
+    let of = |node: u32| machine[node as usize] as usize;
+    let mut within = vec![Below::default(); machine.len()];
+    for (position, &rank) in ranks.iter().enumerate() {
+        let (from, to) = (of(rank), of(ranks[(position + 1) % ranks.len()]));
+        within[from].ranks += 1;
+        within[from].has_root |= position == 0;
+        if from != to {
+            within[from].next[0] += 1;
+            within[to].next[1] += 1;
+        }
+    }
+    for link in 0..fabric.links() {
+        let (from, to) = (of(fabric.from[link]), of(fabric.to[link]));
+        if from != to {
+            within[from].bandwidth[0] += fabric.bandwidth[link];
+            within[to].bandwidth[1] += fabric.bandwidth[link];
+        }
+    }
+    within
 }
 
 /// Calls `each` for the nodes that have only `from` at or below them (0) and those that have only `to` (1).

@@ -21,7 +21,7 @@ use weir_plugin_api::{CallError, Surroundings};
 use super::params::{Algorithm, Kind, Level};
 use super::resolve::{Group, Phase};
 use super::steps::Steps;
-use crate::machine::machines_of;
+use crate::machine;
 use crate::operation::refused;
 
 /// The positions of the ranks of each machine, in order of the machines' first ranks.
@@ -83,7 +83,8 @@ fn of_level(asked: Algorithm, kind: Kind, level: Level, n: u64) -> Algorithm {
 }
 
 fn machines(ranks: &[u32], surroundings: &Surroundings<'_>) -> Result<Machines, CallError> {
-    let of_rank = machines_of(surroundings.fabric, ranks);
+    let of_node = machine::machines(surroundings.fabric);
+    let of_rank = ranks.iter().map(|&rank| of_node.get(rank as usize));
     let mut place = BTreeMap::new();
     let mut machines = Machines::new();
     for (position, machine) in (0..).zip(of_rank) {

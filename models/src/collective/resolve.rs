@@ -6,7 +6,7 @@ use super::levels;
 use super::order::{self, Found};
 use super::params::{Algorithm, CollectiveParams, Kind, Order};
 use super::steps::Steps;
-use crate::machine::machines_of;
+use crate::machine::machines;
 use crate::operation::{check_count, refused};
 
 /// Most bytes of a task, 2^53 (the contract of plans).
@@ -205,8 +205,9 @@ fn runs(steps: &Steps, ranks: &[u32], surroundings: &Surroundings<'_>) -> Vec<us
     if steps.algorithm != Algorithm::Ring || steps.kind.is_rooted() {
         return Vec::new();
     }
-    let machines = machines_of(surroundings.fabric, ranks);
-    let runs: Vec<usize> = machines.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
+    let of_node = machines(surroundings.fabric);
+    let machine = |rank: &u32| of_node.get(*rank as usize);
+    let runs: Vec<usize> = ranks.chunk_by(|a, b| machine(a) == machine(b)).map(<[_]>::len).collect();
     if runs.len() > 1 { runs } else { Vec::new() }
 }
 

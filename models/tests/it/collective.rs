@@ -79,45 +79,6 @@ fn closed_forms_by_hand() {
     }
 }
 
-/// Per rank the bytes that leave and arrive.
-fn traffic(world: &World, params: &Value, n: usize) -> Vec<(u64, u64)> {
-    let mut of_rank = vec![(0, 0); n];
-    for task in plan(world, "collective", params).iter() {
-        if let PlannedWork::Carries { from, to, bytes, .. } = task.work {
-            of_rank[from.0 as usize - 1].0 += bytes;
-            of_rank[to.0 as usize - 1].1 += bytes;
-        }
-    }
-    of_rank
-}
-
-/// Every rank gets no less than it must, whatever the algorithm.
-#[test]
-fn everybody_gets_enough() {
-    for n in [2_u64, 3, 4, 5, 8, 13, 16] {
-        let world = World::star(n as u32, 1e9, 5);
-        for (kind, algorithms) in ALL {
-            for algorithm in algorithms {
-                if algorithm.starts_with("recursive") && !n.is_power_of_two() {
-                    continue;
-                }
-                let size = 1000 * n;
-                let traffic = traffic(&world, &params(kind, algorithm, n, size), n as usize);
-                let (all, some) = (size - 1000, 1000);
-                let least = |rank: usize| match (kind, rank) {
-                    ("all-gather" | "all-to-all", _) | ("reduce-scatter", _) => some.min(all),
-                    ("all-reduce", _) | ("send-recv-chain", _) => some,
-                    ("broadcast" | "reduce", _) => 0,
-                    _ => 0,
-                };
-                for (rank, &(_, got)) in traffic.iter().enumerate() {
-                    assert!(got >= least(rank), "{kind} by {algorithm}, {n} ranks: rank {rank} gets {got}");
-                }
-            }
-        }
-    }
-}
-
 #[test]
 fn refusals_name_the_key_and_the_remedy() {
     let world = World::star(6, 1e9, 0);
@@ -251,6 +212,34 @@ fn the_bound_by_the_busiest_cut() {
             assert!(time_of(&world, "collective", &params) >= ps, "{kind} by {algorithm}");
         }
     }
+}
+
+/// What GPUs share beside the tree belongs to their machine: two of 2 GPUs with an NVSwitch, and a card of 1 B/ps each.
+#[test]
+fn machines_are_cuts_of_their_own() {
+    let link = |bandwidth| LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::PCIE };
+    let mut fabric = FabricBuilder::new();
+    let network = fabric.root(NodeKind::Network).unwrap();
+    let mut ranks = Vec::new();
+    for _ in 0..2 {
+        let board = fabric.root(NodeKind::RootComplex).unwrap();
+        let card = fabric.child(board, NodeKind::Nic, link(1e13)).unwrap();
+        let gpus = [0, 1].map(|_| fabric.child(board, NodeKind::Gpu, link(1e13)).unwrap());
+        let nvswitch = fabric.root(NodeKind::Switch).unwrap();
+        fabric.lateral(card, network, link(1e12)).unwrap();
+        for gpu in gpus {
+            fabric.lateral(gpu, nvswitch, link(1e13)).unwrap();
+            ranks.push(gpu.0);
+        }
+    }
+    let world = World::new(fabric.build());
+    let mut params = json!({ "kind": "all-reduce", "size": 8000, "ranks": ranks });
+    let bound = |params: &Value| (estimates(&world, "collective", params).list[0].seconds * 1e12).round() as u64;
+    assert_eq!(bound(&params), 8000);
+    assert_eq!(details(&world, "collective", &params)["bound"]["cut_bandwidth"], json!(2e12));
+    // Both rails go over the one card of a machine.
+    params["levels"] = json!(["machine", "network"]);
+    assert_eq!(holds(&world, "collective", &params).0, 400 + 8000 + 400);
 }
 
 #[test]
