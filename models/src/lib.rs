@@ -13,6 +13,7 @@ mod collective;
 mod effect;
 mod gather;
 mod level;
+mod links;
 mod machine;
 mod offload;
 mod operation;

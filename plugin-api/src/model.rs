@@ -12,7 +12,7 @@
 //! ids and files as tables. For a plain transfer with a `model`, `transfer` holds `from`, `to`, `bytes`, `limit` (B/s or
 //! null) and `slots` (of the source's `send` engine; null for any number).
 
-use crate::{CallError, FabricView, LinkId, NodeId};
+use crate::{CallError, FabricView, NodeId};
 
 /// What a model gets besides the operation.
 #[derive(Clone, Copy)]
@@ -27,11 +27,6 @@ pub struct Surroundings<'a> {
 pub trait RouteLookup {
     /// The route between two nodes; `None` where there is none, or they are the same.
     fn route(&self, from: NodeId, to: NodeId) -> Option<RouteInfo>;
-
-    /// Adds the links of the same route, in order of travel; false where that is not known, as in loaded models.
-    fn links(&self, _from: NodeId, _to: NodeId, _out: &mut Vec<LinkId>) -> bool {
-        false
-    }
 }
 
 /// A route in short.

@@ -5,13 +5,14 @@
 //! message at the bandwidth of its route. Then every max-min fair arbiter gives each message that bandwidth, ranks
 //! keep step, and both times are equal.
 
-use weir_plugin_api::{CallError, LinkId, NodeId, PS_PER_S, Surroundings};
+use weir_plugin_api::{CallError, FabricView, LinkId, PS_PER_S, Surroundings};
 
 use super::formula::{self, Costs};
 use super::params::{Algorithm, Kind};
 use super::resolve::{Collective, Group};
 use super::steps::{Send, Steps};
 use crate::effect::{Departures, Effect};
+use crate::links::RouteLinks;
 use crate::operation::per_byte;
 
 /// Relative excess of a link's load that counts as none: rounding of sums.
@@ -68,7 +69,7 @@ impl Collective {
         let is_turned = phase.iter().any(|group| !group.runs.is_empty());
         let load = Some((f64::INFINITY, 0.0));
         let mut found = Use { latency: 0.0, per_byte: 0.0, is_alike: true, is_even: true, is_turned, load };
-        let mut loads = Loads::new(surroundings);
+        let mut loads = Loads::new(surroundings.fabric, self.ranks.len());
         let mut first = None;
         let rounds = phase.iter().map(|group| group.steps.rounds()).max().unwrap_or(0);
         for round in 0..rounds {
@@ -81,7 +82,7 @@ impl Collective {
                     let alike = (route.latency_ps, route.bandwidth);
                     found.is_alike &= *first.get_or_insert(alike) == alike;
                     (least, most) = (least.min(send.bytes), most.max(send.bytes));
-                    loads.add(self, from, to, send.bytes);
+                    loads.add(self.ranks[from as usize], self.ranks[to as usize], send.bytes);
                     Ok(())
                 })?;
             }
@@ -188,30 +189,33 @@ impl Collective {
 
 /// Bytes on each link in a round.
 struct Loads<'a> {
-    surroundings: &'a Surroundings<'a>,
+    fabric: &'a FabricView<'a>,
+    /// `None` where links are not known.
+    links: Option<RouteLinks<'a>>,
     /// Per link, in time, ps.
     time: Vec<f64>,
     touched: Vec<u32>,
     route: Vec<LinkId>,
-    is_known: bool,
 }
 
 impl<'a> Loads<'a> {
-    fn new(surroundings: &'a Surroundings<'a>) -> Self {
-        let time = vec![0.0; surroundings.fabric.links()];
-        Self { surroundings, time, touched: Vec::new(), route: Vec::new(), is_known: true }
+    fn new(fabric: &'a FabricView<'a>, ranks: usize) -> Self {
+        let links = RouteLinks::new(fabric, ranks);
+        Self { fabric, links, time: vec![0.0; fabric.links()], touched: Vec::new(), route: Vec::new() }
     }
 
-    fn add(&mut self, collective: &Collective, from: u32, to: u32, bytes: u64) {
-        let [from, to] = [from, to].map(|rank| NodeId(collective.ranks[rank as usize]));
+    fn add(&mut self, from: u32, to: u32, bytes: u64) {
         self.route.clear();
-        self.is_known &= self.surroundings.routes.links(from, to, &mut self.route);
+        let is_found = self.links.as_ref().is_some_and(|links| links.add(from, to, &mut self.route));
+        if !is_found {
+            self.links = None;
+        }
         for link in &self.route {
-            let (place, bandwidth) = (link.index(), self.surroundings.fabric.bandwidth[link.index()]);
+            let place = link.index();
             if self.time[place] == 0.0 {
                 self.touched.push(place as u32);
             }
-            self.time[place] += bytes as f64 * PS_PER_S as f64 / bandwidth;
+            self.time[place] += bytes as f64 * PS_PER_S as f64 / self.fabric.bandwidth[place];
         }
     }
 
@@ -221,6 +225,6 @@ impl<'a> Loads<'a> {
         for place in self.touched.drain(..) {
             largest = largest.max(std::mem::take(&mut self.time[place as usize]));
         }
-        self.is_known.then_some(largest / bytes)
+        self.links.as_ref().map(|_| largest / bytes)
     }
 }

@@ -7,8 +7,9 @@
 //! as that helps. **Ties.** The given order, then the tree's, then the first that is found.
 
 use serde::Serialize;
-use weir_plugin_api::{LinkId, NodeId, PS_PER_S, Surroundings};
+use weir_plugin_api::{FabricView, LinkId, PS_PER_S};
 
+use crate::links::RouteLinks;
 use crate::machine::{ancestors, parents};
 
 /// Most ranks whose orders are all tried: 7! = 5040 rings.
@@ -33,9 +34,9 @@ pub(crate) struct Found {
 /// Largest load of a link, and the sum over links, ps per byte.
 type Cost = (f64, f64);
 
-/// An order that crosses slow links least; `None` where the links of a route are not known.
-pub(super) fn by_topology(ranks: &[u32], surroundings: &Surroundings<'_>) -> Option<(Vec<u32>, Found)> {
-    let rings = Rings::new(ranks, surroundings)?;
+/// An order that crosses slow links least; `None` where there is no route, or the fabric is too large.
+pub(super) fn by_topology(ranks: &[u32], fabric: &FabricView<'_>) -> Option<(Vec<u32>, Found)> {
+    let rings = Rings::new(ranks, fabric)?;
     let given: Vec<usize> = (0..ranks.len()).collect();
     let mut best = (rings.cost(&given)?, given.clone(), "given");
     let bound = rings.bound();
@@ -55,7 +56,8 @@ pub(super) fn by_topology(ranks: &[u32], surroundings: &Surroundings<'_>) -> Opt
 
 struct Rings<'a> {
     ranks: &'a [u32],
-    surroundings: &'a Surroundings<'a>,
+    fabric: &'a FabricView<'a>,
+    links: RouteLinks<'a>,
     parents: Vec<Option<u32>>,
     loads: std::cell::RefCell<Vec<f64>>,
 }
@@ -63,26 +65,26 @@ struct Rings<'a> {
 type Best = (Cost, Vec<usize>, &'static str);
 
 impl<'a> Rings<'a> {
-    fn new(ranks: &'a [u32], surroundings: &'a Surroundings<'a>) -> Option<Self> {
-        let loads = std::cell::RefCell::new(vec![0.0; surroundings.fabric.links()]);
-        let known = ranks.iter().all(|&rank| (rank as usize) < surroundings.fabric.node_kind.len());
-        known.then(|| Self { ranks, surroundings, parents: parents(surroundings.fabric), loads })
+    fn new(ranks: &'a [u32], fabric: &'a FabricView<'a>) -> Option<Self> {
+        let loads = std::cell::RefCell::new(vec![0.0; fabric.links()]);
+        let links = RouteLinks::new(fabric, ranks.len())?;
+        Some(Self { ranks, fabric, links, parents: parents(fabric), loads })
     }
 
     fn cost(&self, order: &[usize]) -> Option<Cost> {
         let (mut links, mut route) = (Vec::new(), Vec::<LinkId>::new());
         for (place, &from) in order.iter().enumerate() {
             let to = order[(place + 1) % order.len()];
-            let [from, to] = [from, to].map(|place| NodeId(self.ranks[place]));
+            let [from, to] = [from, to].map(|place| self.ranks[place]);
             route.clear();
-            if !self.surroundings.routes.links(from, to, &mut route) {
+            if !self.links.add(from, to, &mut route) {
                 return None;
             }
             links.append(&mut route);
         }
         let (mut loads, mut cost) = (self.loads.borrow_mut(), (0.0_f64, 0.0));
         for link in &links {
-            let per_byte = PS_PER_S as f64 / self.surroundings.fabric.bandwidth[link.index()];
+            let per_byte = PS_PER_S as f64 / self.fabric.bandwidth[link.index()];
             loads[link.index()] += per_byte;
             cost = (cost.0.max(loads[link.index()]), cost.1 + per_byte);
         }
@@ -145,7 +147,7 @@ impl<'a> Rings<'a> {
 
     /// Least load of a link, ps per byte: each cut is crossed once each way.
     fn bound(&self) -> f64 {
-        let capacities = super::bound::cuts(self.ranks, self.surroundings.fabric);
+        let capacities = super::bound::cuts(self.ranks, self.fabric);
         capacities.map(|bandwidth| PS_PER_S as f64 / bandwidth).fold(0.0, f64::max)
     }
 }

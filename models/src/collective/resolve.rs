@@ -220,10 +220,10 @@ fn ordered(
     if params.order.unwrap_or_default() == Order::Ranks {
         return Ok((ranks, None));
     }
-    let found = order::by_topology(&ranks, surroundings);
+    let found = order::by_topology(&ranks, surroundings.fabric);
     let (ranks, found) = found.ok_or_else(|| {
         refused(
-            "order: the links between the ranks are not known; name devices that links connect, or use `order: ranks`",
+            "order: links do not join all ranks, or the topology is too large for so many ranks; use `order: ranks`",
         )
     })?;
     Ok((ranks, Some(found)))

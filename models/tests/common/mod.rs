@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 use weir_plugin_api::{
-    Alternative, CallError, Estimate, Estimates, LinkId, LinkKind, Model, NodeId, NodeKind, PS_PER_S, Plan,
-    PlannedWork, Queue, Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
+    Alternative, CallError, Estimate, Estimates, LinkKind, Model, NodeId, NodeKind, PS_PER_S, Plan, PlannedWork, Queue,
+    Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
 };
 use weir_sim_core::{
     Engine, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, Service, Simulation, Task,
@@ -76,12 +76,6 @@ impl RouteLookup for World {
         let links = routes.links(route);
         let bandwidth = links.iter().map(|&l| self.fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min);
         Some(RouteInfo { bandwidth, latency_ps: routes.latency(route).0 as f64, links: links.len() as u32 })
-    }
-
-    fn links(&self, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
-        let mut routes = self.routes.borrow_mut();
-        let route = routes.between(&self.fabric, from, to);
-        route.map(|route| out.extend_from_slice(routes.links(route))).is_some()
     }
 }
 

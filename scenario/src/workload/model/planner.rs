@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{
-    Alternative, CallError, Estimate, Estimates, FabricView, LinkId, Model, ModelEntry, NodeId, Plan, Registry,
-    RouteInfo, RouteLookup, Surroundings,
+    Alternative, CallError, Estimate, Estimates, FabricView, Model, ModelEntry, NodeId, Plan, Registry, RouteInfo,
+    RouteLookup, Surroundings,
 };
 use weir_sim_core::{Fabric, Routes};
 
@@ -52,16 +52,6 @@ impl RouteLookup for Ways<'_> {
         let links = routes.links(route);
         let bandwidth = links.iter().map(|&link| self.fabric.link(link).bandwidth).fold(f64::INFINITY, f64::min);
         Some(RouteInfo { bandwidth, latency_ps: routes.latency(route).0 as f64, links: links.len() as u32 })
-    }
-
-    fn links(&self, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
-        let nodes = self.fabric.nodes().len();
-        if from.index() >= nodes || to.index() >= nodes {
-            return false;
-        }
-        let mut routes = self.routes.borrow_mut();
-        let route = routes.between(self.fabric, from, to);
-        route.map(|route| out.extend_from_slice(routes.links(route))).is_some()
     }
 }
 
