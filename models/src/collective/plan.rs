@@ -79,7 +79,7 @@ struct Channel {
 
 impl Channel {
     fn place(&self, position: u32, tree: u8, chunk: u64) -> usize {
-        (position as usize * 2 + tree as usize) * self.chunks as usize + chunk as usize
+        (position as usize * self.steps.trees() + tree as usize) * self.chunks as usize + chunk as usize
     }
 }
 
@@ -88,11 +88,12 @@ impl Tasks<'_> {
         let steps = self.collective.of_channel(&group.steps, number);
         let ((chunks, chunk), n, ranks) = (self.collective.chunks(&steps), group.ranks.len(), group.order(number));
         let (senders, adders) = (vec![None; 4 * n], vec![None; n]);
-        let places = vec![Got::default(); 2 * n * chunks as usize];
+        let of_rank = steps.trees() * chunks as usize;
+        let places = vec![Got::default(); n * of_rank];
         let mut channel = Channel { ranks, number, steps, chunks, chunk, senders, adders, got: places };
         for (position, rank) in group.order(number).into_iter().enumerate() {
             if let Some(begun) = self.begun[rank as usize] {
-                let places = position * 2 * chunks as usize..(position + 1) * 2 * chunks as usize;
+                let places = position * of_rank..(position + 1) * of_rank;
                 channel.got[places].iter_mut().for_each(|got| got.add(begun));
             }
         }

@@ -133,6 +133,11 @@ impl Steps {
         self.size.div_ceil(self.n)
     }
 
+    /// Trees whose data are independent of each other.
+    pub(super) fn trees(&self) -> usize {
+        if self.algorithm == Algorithm::DoubleBinaryTree { 2 } else { 1 }
+    }
+
     /// Whether a chunk makes all its way before the next one is sent on by the same rank.
     pub(super) fn is_chunk_by_chunk(&self) -> bool {
         matches!(self.algorithm, Algorithm::Tree | Algorithm::DoubleBinaryTree)

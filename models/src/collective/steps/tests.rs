@@ -66,7 +66,7 @@ fn sums_are_whole_and_nothing_is_added_twice() {
                 *sum = if send.adds { *sum | sent } else { sent };
             }
         });
-        let trees = if steps.algorithm == A::DoubleBinaryTree { 2 } else { 1 };
+        let trees = steps.trees();
         for (rank, part) in (0..trees * n * n).map(|i| (i / n % n, i % n)) {
             let wanted = match steps.kind {
                 K::AllReduce => true,
@@ -106,7 +106,7 @@ fn everybody_hears_the_root() {
             assert!(before[send.from as usize][send.tree as usize], "{steps:?}: {send:?} has nothing");
             has[send.to as usize][send.tree as usize] = true;
         });
-        let trees = if steps.algorithm == A::DoubleBinaryTree { 2 } else { 1 };
+        let trees = steps.trees();
         assert!(has.iter().all(|has| has[..trees] == [true, true][..trees]), "{steps:?}");
     }
 }
