@@ -9,9 +9,11 @@
 //! Where a plan shares all assumptions of its formula, the two times are equal. Each departure is known by name and
 //! says in which direction it moves the simulated time.
 
+mod collective;
 mod effect;
 mod gather;
 mod level;
+mod links;
 mod machine;
 mod offload;
 mod operation;
@@ -96,6 +98,8 @@ models! {
     Put of put::Put;
     /// The model `gather`: the parts of all devices come together on one node.
     Gather of gather::Gather;
+    /// The model `collective`: an all-reduce or another exchange among ranks, by a named algorithm.
+    Collective of collective::Collective;
     /// The model `program`: what the ranks of a parallel program do.
     Program of program::Program;
     /// The model `loggp`: a plain transfer as one LogGP message.

@@ -12,6 +12,8 @@ use weir_scenario::PlannedOperation;
 
 /// Relative difference that counts as none.
 const RELATIVE: f64 = 1e-9;
+/// Why times differ where transfers go packet by packet.
+const PACKETS: &str = "bytes cross the links packet by packet, the formula takes them at a steady rate";
 /// Events of a task: its start and its end.
 const EVENTS: usize = 2;
 
@@ -53,7 +55,9 @@ pub(crate) fn difference<'a>(
     }
     let mut shared = shared_engines(run, served, operation);
     shared.extend(shared_links(run, operation));
-    if shared.is_empty() {
+    if shared.is_empty() && run.arbiter.packets.is_some() {
+        shared.push(PACKETS.to_owned());
+    } else if shared.is_empty() {
         // Alone, the operation must be as its model says.
         shared.extend(broken_promise(estimate, seconds, tolerance));
     }

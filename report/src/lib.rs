@@ -12,6 +12,7 @@
 //! ```
 
 mod alone;
+mod bandwidths;
 mod cause;
 mod compare;
 mod delay;

@@ -27,6 +27,7 @@ fn results_fit_their_schema() {
         "multilevel/tuning-made-up.yaml",
         "multilevel/gather-shared-network.yaml",
         "offload/eight-gpus-t2.yaml",
+        "collectives/levels-4-machines.yaml",
     ] {
         for extra in [&[][..], &["--phases"], &["--full"], &["--until", "20ms"]] {
             let file = scenario(file);

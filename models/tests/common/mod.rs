@@ -43,15 +43,18 @@ impl World {
     }
 }
 
-/// Devices below one switch, all links alike: the world and their ids.
-pub fn star(devices: u32, bandwidth: f64, latency_ps: u64) -> (World, Vec<u32>) {
-    let link = LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(latency_ps), kind: LinkKind::PCIE };
-    let mut fabric = FabricBuilder::new();
-    let root = fabric.root(NodeKind::Switch).unwrap();
-    for _ in 0..devices {
-        fabric.child(root, NodeKind::Gpu, link).unwrap();
+impl World {
+    /// n GPUs, nodes 1 to n, below one switch, all links alike.
+    pub fn star(n: u32, bandwidth: f64, latency_ps: u64) -> Self {
+        let link =
+            LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(latency_ps), kind: LinkKind::NVLINK };
+        let mut fabric = FabricBuilder::new();
+        let switch = fabric.root(NodeKind::Switch).unwrap();
+        for _ in 0..n {
+            fabric.child(switch, NodeKind::Gpu, link).unwrap();
+        }
+        Self::new(fabric.build())
     }
-    (World::new(fabric.build()), (1..=devices).collect())
 }
 
 /// Nodes of [`World::small`].

@@ -108,6 +108,21 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
         ),
         ("program", json!({ "file": ["0 compute 5"], "format": "tape" }), false),
         ("program", json!({ "format": "goal" }), false),
+        ("collective", json!({ "kind": "all-reduce", "size": 100, "ranks": [3, 7] }), true),
+        (
+            "collective",
+            json!({ "kind": "broadcast", "size": 100, "ranks": [3, 7, 2], "root": 7, "algorithm": "tree", "channels": 2,
+                "chunk": 10, "reduce": 1e9, "protocol": { "latency": 5, "efficiency": 0.5 } }),
+            true,
+        ),
+        ("collective", json!({ "kind": "all-reduce", "size": 100 }), false),
+        ("collective", json!({ "kind": "all", "size": 100, "ranks": [3, 7] }), false),
+        ("collective", json!({ "kind": "all-reduce", "size": 100, "ranks": [3, 7], "channels": 0 }), false),
+        (
+            "collective",
+            json!({ "kind": "all-reduce", "size": 100, "ranks": [3, 7], "protocol": { "efficiency": 1.5 } }),
+            false,
+        ),
         ("transfer", json!({ "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.25 }), true),
         ("transfer", json!({ "over": "fabric" }), true),
         ("transfer", json!({ "per_byte": "1ps" }), false),
@@ -162,7 +177,7 @@ fn keywords_of_the_host() {
 #[test]
 fn broken_operations_are_refused() {
     let world = World::small(1e9, 0);
-    for key in ["offload", "put", "gather", "program", "transfer"] {
+    for key in ["offload", "put", "gather", "program", "collective", "transfer"] {
         for text in ["", "[]", "null", "{}", r#"{"params": 3}"#, r#"{"params": {"streams": "auto", "device": 1e9}}"#] {
             let planned = crate::common::try_plan_text(&world, key, text).unwrap_err().to_string();
             assert!(planned.contains("does not fit the model"), "{planned}");

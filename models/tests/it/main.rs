@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod collective;
 mod contract;
 mod gather;
 mod loggp;

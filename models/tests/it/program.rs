@@ -222,7 +222,7 @@ fn the_ring_of_msccl_takes_the_closed_form() {
     let Ok(text) = std::fs::read_to_string(folder.join("astra-ring-allreduce-8.xml")) else {
         return eprintln!("left out: the sample is not there");
     };
-    let (world, ranks) = star(8, 1e9, 500_000);
+    let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
     let params = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000 });
     // Every step: a chunk of 1 MB over two links.
     assert_eq!(time_of(&world, "program", &params), 14 * (1_000_000_000 + 1_000_000));
@@ -261,7 +261,7 @@ const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="allgath
 /// A step waits for a step of another thread block; in a circle that is a deadlock.
 #[test]
 fn steps_of_thread_blocks_wait_for_each_other() {
-    let (world, ranks) = star(2, 1e9, 0);
+    let (world, ranks) = (World::star(2, 1e9, 0), (1..=2).collect::<Vec<u32>>());
     let params = |dep: &str| json!({ "file": [SMALL.replace("DEP", dep)], "format": "msccl", "ranks": ranks, "size": 2_000_000 });
     // GPU 0 sends once it has received.
     assert_eq!(time_of(&world, "program", &params("-1")), 2 * 1_000_000_000);
@@ -360,7 +360,7 @@ fn chakra_and_msccl_agree_on_the_ring() {
         return eprintln!("left out: the samples are not there");
     };
     let contents: Vec<Value> = files.iter().map(|file| content(file)).collect();
-    let (world, ranks) = star(8, 1e9, 500_000);
+    let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
     let chakra = json!({ "file": contents, "format": "chakra", "ranks": ranks });
     let xml = std::fs::read_to_string(folder.join("msccl/astra-ring-allreduce-8.xml")).expect("beside it");
     let msccl =
@@ -387,7 +387,7 @@ fn collectives_of_chakra_become_messages() {
                 .concat();
         [framed(block(1, b"1")), framed(computation), framed(collective)].concat()
     };
-    let (world, ranks) = star(4, 1e9, 500_000);
+    let (world, ranks) = (World::star(4, 1e9, 500_000), (1..=4).collect::<Vec<u32>>());
     let params = |kind: u8, comm: u8| {
         let file = content(&trace(kind, comm));
         json!({ "file": [file, file, file, file], "format": "chakra", "ranks": ranks })

@@ -10,6 +10,7 @@ use weir_sim_core::TaskId;
 
 use super::list::RowMaker;
 use crate::Run;
+use crate::bandwidths::{bandwidths, of_bound};
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::schemas::time;
@@ -75,6 +76,8 @@ impl<'a> Operations<'a> {
             simulated_s: Some(self.run.simulated(operation).map(|span| span.seconds())),
             difference: difference(self.run, &self.served, operation).map(DifferenceJson::from),
             choice: operation.choice.as_ref().map(ChoiceJson::from),
+            bandwidths: Some(bandwidths(self.run, operation)).filter(|bandwidths| !bandwidths.is_empty()),
+            of_bound: of_bound(self.run, operation),
         };
         let Ok(Value::Object(mut details)) = serde_json::to_value(own) else { return Map::new() };
         for (key, value) in &operation.details {
@@ -146,6 +149,12 @@ struct Details<'a> {
     /// What the scenario left open, and how it was decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<ChoiceJson<'a>>,
+    /// Bytes that the model counts (its `moved`) over the simulated time, B/s by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidths: Option<Map<String, Value>>,
+    /// The model's lower bound on the time (its estimate `bound`) over the simulated time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_bound: Option<f64>,
 }
 
 /// The model of an operation.

@@ -1,4 +1,4 @@
-//! Collectives of NCCL as rings, step by step, over links with one bandwidth and one latency per step.
+//! Collectives of NCCL by the model `collective`, over links with one bandwidth and one latency per step.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,45 +36,46 @@ struct Links {
     step: f64,
 }
 
+/// Part of a link's bandwidth that an all-reduce in the switch gets on Hopper (NCCL, src/graph/tuning.cc,
+/// `nvlsEfficiency`).
+const NVLS_EFFICIENCY: f64 = 0.85;
+
 impl Row {
-    /// Steps of a ring, and the bytes that each rank sends in one (nccl-tests, doc/PERFORMANCE.md).
+    /// Steps of the collective that is fitted, and the bytes that each rank sends in one (nccl-tests,
+    /// doc/PERFORMANCE.md).
     fn steps(&self) -> (usize, u64) {
         let n = self.ranks;
         match self.collective.as_str() {
             "all_reduce" => (2 * (n - 1), self.bytes / n as u64),
-            "all_gather" | "reduce_scatter" => (n - 1, self.bytes / n as u64),
-            _ => (1, self.bytes),
+            _ => (n - 1, self.bytes / n as u64),
+        }
+    }
+
+    /// Kind and algorithm. NCCL adds up in the switch where it can (NVLS), by its own estimate for 4 and for 8 GPUs.
+    fn collective(&self) -> (&'static str, &'static str) {
+        match (self.collective.as_str(), self.machine.as_str()) {
+            ("all_reduce", "h100-nvswitch") => ("all-reduce", "nvls"),
+            ("all_reduce", _) => ("all-reduce", "ring"),
+            ("all_gather", _) => ("all-gather", "ring"),
+            ("reduce_scatter", _) => ("reduce-scatter", "ring"),
+            ("alltoall", _) => ("all-to-all", "direct"),
+            _ => ("send-recv-chain", "direct"),
         }
     }
 
     /// The time as the links give it: a scenario in which each rank has a link to one switch.
     fn predicted(&self, links: Links) -> f64 {
-        let (n, (steps, bytes)) = (self.ranks, self.steps());
+        let (n, (kind, algorithm)) = (self.ranks, self.collective());
         let latency = (links.step / 2.0 * 1e12) as u64;
-        let mut yaml = format!(
+        let efficiency = if algorithm == "nvls" { NVLS_EFFICIENCY } else { 1.0 };
+        let yaml = format!(
             "weir: 1\narbiter: max-min\ntopology:\n  link_types: {{ port: {{ bandwidth: {:.0}B/s, latency: {latency}ps }} }}\n  tree: {{ switch: {{ \
-             kind: switch, children: {{ \"gpu[0-{}]\": {{ kind: gpu, link: port, engines: {n} }} }} }} }}\nworkload:\n",
+             kind: switch, children: {{ \"gpu[0-{last}]\": {{ kind: gpu, link: port }} }} }} }}\nworkload:\n  - collective: {{ id: c, kind: {kind}, \
+             algorithm: {algorithm}, size: {}B, ranks: \"gpu[0-{last}]\", protocol: {{ efficiency: {efficiency} }} }}\n",
             links.bandwidth,
-            n - 1
+            self.bytes,
+            last = n - 1
         );
-        let all = self.collective == "alltoall";
-        for step in 0..steps {
-            for from in 0..n {
-                let others = if all { 1..n } else { 1..2 };
-                for by in others {
-                    let size = if all { bytes / n as u64 } else { bytes };
-                    let before = (from + n - 1) % n;
-                    let after = if step > 0 { format!(", after: [t{}-{before}]", step - 1) } else { String::new() };
-                    let id = if all { format!("t{from}-{by}") } else { format!("t{step}-{from}") };
-                    writeln!(
-                        yaml,
-                        "  - transfer: {{ id: {id}, from: gpu{from}, to: gpu{}, size: {size}B{after} }}",
-                        (from + by) % n
-                    )
-                    .expect("text");
-                }
-            }
-        }
         let run = Scenario::opener().read(yaml, measured()).expect("a scenario").run().expect("a run");
         run.makespan().seconds()
     }
@@ -100,13 +101,16 @@ const MACHINES: [(&str, &str, usize, &str); 3] = [
     ("a100-nvswitch", "all_reduce", 8, "8 A100, NVSwitch"),
 ];
 
+/// 1 GiB, less what ten ranks leave over.
+const LARGE: u64 = (1 << 30) - 1000;
+
 /// The fitted links, and the errors by collective.
 pub(super) fn tables() -> String {
     let all = rows();
     let (mut links, mut errors) = (
         String::from("| machine | fitted to | bandwidth each way | time of a step |\n|---|---|---|---|\n"),
         String::from(
-            "| machine | ranks | collective | n | mean | median | largest | within 5 % | 10 % | 15 % |\n|---|---|---|---|---|---|---|---|---|---|\n",
+            "| machine | ranks | collective | as | n | mean | median | largest | within 5 % | 10 % | 15 % | largest from 1 GiB on |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         ),
     );
     for (machine, collective, ranks, heading) in MACHINES {
@@ -123,16 +127,23 @@ pub(super) fn tables() -> String {
             found.step * 1e6
         )
         .expect("text");
-        let mut groups: BTreeMap<(usize, &str), Vec<f64>> = BTreeMap::new();
+        let mut groups: BTreeMap<(usize, &str), Vec<(&Row, f64)>> = BTreeMap::new();
         for row in of_machine {
             if !(is_source(row) && half.iter().any(|fitted| fitted.bytes == row.bytes)) {
                 let error = (row.predicted(found) / row.seconds - 1.0).abs();
-                groups.entry((usize::MAX - row.ranks, &row.collective)).or_default().push(error);
+                groups.entry((usize::MAX - row.ranks, &row.collective)).or_default().push((row, error));
             }
         }
         for ((ranks, collective), found) in groups {
-            let ranks = usize::MAX - ranks;
-            writeln!(errors, "| {heading} | {ranks} | `{collective}` | {} |", summary(found)).expect("text");
+            let (ranks, (_, algorithm)) = (usize::MAX - ranks, found[0].0.collective());
+            let large = found.iter().filter(|(row, _)| row.bytes >= LARGE).map(|(_, error)| *error).fold(0.0, f64::max);
+            let all = summary(found.iter().map(|(_, error)| *error).collect());
+            writeln!(
+                errors,
+                "| {heading} | {ranks} | `{collective}` | `{algorithm}` | {all} | {:.1} % |",
+                100.0 * large
+            )
+            .expect("text");
         }
     }
     format!("{links}\n{errors}")

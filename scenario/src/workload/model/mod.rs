@@ -16,7 +16,7 @@ mod request;
 mod table;
 pub(super) mod tasks;
 
-use weir_plugin_api::{EngineScope, Estimate, NodeId, Plan, PlannedEngine, Relation};
+use weir_plugin_api::{EngineScope, Estimate, NodeId, Plan, PlannedEngine, PlannedWork, Relation};
 use weir_sim_core::TaskId;
 
 use check::TaskNames;
@@ -45,6 +45,7 @@ impl<'a> Expansion<'a> {
         let Chosen { operation, plan, names, choice } = self.choose(context, request)?;
         let (mut estimates, details) = self.models.estimate(context, request, &operation)?;
         self.qualify(&mut estimates, &plan);
+        self.qualify_shared(&mut estimates, &plan);
         let repeat = request.repeat.unwrap_or(1);
         self.reserve(context, request.id.span, (plan.len() as u64).saturating_mul(repeat))?;
         let id = &request.id.text;
@@ -86,6 +87,30 @@ impl<'a> Expansion<'a> {
         );
         for estimate in estimates {
             estimate.relation = Relation::Unstated;
+            estimate.because = format!("{}\n{line}", estimate.because).trim_start().to_owned();
+        }
+    }
+
+    /// Models know each link by itself. Where a route crosses links that share a bandwidth, the time may be longer
+    /// than they claim.
+    fn qualify_shared(&mut self, estimates: &mut [Estimate], plan: &Plan) {
+        let fabric = &self.topology.fabric;
+        let claims = |relation| matches!(relation, Relation::Equal | Relation::AtMost);
+        if fabric.shared().is_empty() || !estimates.iter().any(|estimate| claims(estimate.relation)) {
+            return;
+        }
+        let mut crosses = |from, to| {
+            let route = self.tried.between(fabric, from, to);
+            route.is_some_and(|route| self.tried.links(route).iter().any(|&link| !fabric.shared_by(link).is_empty()))
+        };
+        let shares = plan.iter().any(|task| match task.work {
+            PlannedWork::Carries { from, to, bytes, .. } => bytes > 0 && crosses(from, to),
+            _ => false,
+        });
+        for estimate in estimates.iter_mut().filter(|estimate| shares && claims(estimate.relation)) {
+            let line = "+ links of its routes share a bandwidth, the formula gives each its own";
+            estimate.relation =
+                if estimate.relation == Relation::Equal { Relation::AtLeast } else { Relation::Unstated };
             estimate.because = format!("{}\n{line}", estimate.because).trim_start().to_owned();
         }
     }

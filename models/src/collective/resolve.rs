@@ -1,0 +1,252 @@
+//! A collective with every value resolved: ranks, phases, what a step costs.
+
+use weir_plugin_api::{CallError, NodeId, PS_PER_S, RouteInfo, Surroundings};
+
+use super::levels;
+use super::order::{self, Found};
+use super::params::{Algorithm, CollectiveParams, Kind, Order};
+use super::steps::Steps;
+use crate::machine::machines;
+use crate::operation::{check_count, refused};
+
+/// Most bytes of a task, 2^53 (the contract of plans).
+const MOST_BYTES: u64 = 1 << 53;
+/// Most time of a task, ps: 100 days (the contract of plans).
+const MOST_TIME_PS: f64 = 8.64e18;
+
+/// Some ranks that do a collective among themselves.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Group {
+    /// Positions among all ranks; the root first.
+    pub(super) ranks: Vec<u32>,
+    /// Of all channels together.
+    pub(super) steps: Steps,
+    /// How many ranks in a row are of one machine; empty where all channels have the same order.
+    pub(super) runs: Vec<usize>,
+}
+
+impl Group {
+    /// The ranks in the order of a channel: those of each machine begin one place later than on the channel before,
+    /// so that rings leave a machine by another rank each.
+    pub(super) fn order(&self, channel: u64) -> Vec<u32> {
+        let (mut ranks, mut first) = (self.ranks.clone(), 0);
+        for &run in &self.runs {
+            ranks[first..first + run].rotate_left((channel % run as u64) as usize);
+            first += run;
+        }
+        ranks
+    }
+}
+
+/// Groups side by side. A rank begins the next phase when it has ended this one.
+pub(super) type Phase = Vec<Group>;
+
+/// A collective as it is planned and estimated.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Collective {
+    pub(super) kind: Kind,
+    pub(super) algorithm: Algorithm,
+    /// As nccl-tests count it.
+    pub(super) size: u64,
+    /// The devices.
+    pub(super) ranks: Vec<u32>,
+    pub(super) phases: Vec<Phase>,
+    pub(super) channels: u64,
+    pub(super) chunk: Option<u64>,
+    /// γ: time to add a byte, ps.
+    pub(super) per_byte_added: f64,
+    /// Time of a step before its bytes leave, ps.
+    pub(super) lead: f64,
+    /// Payload over what the links carry.
+    pub(super) efficiency: f64,
+    /// How the order was found, where it was not given.
+    pub(super) found: Option<Found>,
+}
+
+impl Collective {
+    pub(super) fn of(params: &CollectiveParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
+        check(params)?;
+        let algorithm = algorithm(params)?;
+        let (ranks, found) = ordered(params, ranks(params)?, surroundings)?;
+        let n = ranks.len() as u64;
+        let steps = Steps { kind: params.kind, algorithm, n, size: params.size.0 };
+        let phases = match &params.levels {
+            Some(levels) => levels::phases(levels, steps, &ranks, surroundings)?,
+            None => {
+                let runs = if params.channels > 1 { runs(&steps, &ranks, surroundings) } else { Vec::new() };
+                vec![vec![Group { ranks: (0..n as u32).collect(), steps, runs }]]
+            }
+        };
+        let collective = Self {
+            kind: params.kind,
+            algorithm,
+            size: params.size.0,
+            ranks,
+            phases,
+            channels: params.channels,
+            chunk: params.chunk.map(|chunk| chunk.0),
+            per_byte_added: params.reduce.map_or(0.0, |rate| PS_PER_S as f64 / rate.0),
+            lead: params.protocol.latency.0,
+            efficiency: params.protocol.efficiency.0,
+            found,
+        };
+        collective.check_amounts()?;
+        collective.check_tasks()?;
+        collective.check_routes(surroundings)?;
+        Ok(collective)
+    }
+
+    /// Bytes that the links carry for a payload.
+    pub(super) fn carried(&self, bytes: u64) -> u64 {
+        if self.efficiency < 1.0 { (bytes as f64 / self.efficiency).ceil() as u64 } else { bytes }
+    }
+
+    /// The steps of a channel: parts of the size are its whole bytes from ⌊c · size / channels⌋ on.
+    pub(super) fn of_channel(&self, steps: &Steps, channel: u64) -> Steps {
+        let start = |c: u64| (u128::from(c) * u128::from(steps.size) / u128::from(self.channels)) as u64;
+        Steps { size: start(channel + 1) - start(channel), ..*steps }
+    }
+
+    /// Number and size of the chunks of a channel's messages; one of all bytes where they are not cut.
+    pub(super) fn chunks(&self, steps: &Steps) -> (u64, u64) {
+        let largest = steps.largest().max(1);
+        let chunk = self.chunk.filter(|_| steps.is_pipelined()).map_or(largest, |chunk| chunk.min(largest));
+        (largest.div_ceil(chunk), chunk)
+    }
+
+    /// The route between two ranks.
+    pub(super) fn route(&self, surroundings: &Surroundings<'_>, from: u32, to: u32) -> Result<RouteInfo, CallError> {
+        let ends = [from, to].map(|rank| NodeId(self.ranks[rank as usize]));
+        surroundings.routes.route(ends[0], ends[1]).ok_or_else(|| {
+            refused(format!(
+                "ranks: the topology has no route from rank {from} to rank {to}; name devices that links connect"
+            ))
+        })
+    }
+
+    fn check_tasks(&self) -> Result<(), CallError> {
+        let adding = if self.per_byte_added > 0.0 { 2 } else { 1 };
+        let mut tasks = 0_u64;
+        for group in self.phases.iter().flatten() {
+            let messages = group.steps.messages().saturating_mul(self.channels);
+            let (chunks, _) = self.chunks(&self.of_channel(&group.steps, 0));
+            tasks = tasks.saturating_add(messages.saturating_mul(chunks).saturating_mul(adding));
+        }
+        let key = if self.chunk.is_some() { "chunk: give larger chunks" } else { "ranks: name fewer" };
+        check_count(tasks, &format!("{key}, fewer channels, or an algorithm with fewer messages"))
+    }
+
+    /// What the links carry and how long adding takes stay within what a plan may hold.
+    fn check_amounts(&self) -> Result<(), CallError> {
+        if self.carried(self.size) > MOST_BYTES {
+            return Err(refused("protocol.efficiency: the links would carry more than 2^53 bytes; give a larger one"));
+        }
+        if self.size as f64 * self.per_byte_added > MOST_TIME_PS {
+            return Err(refused("reduce: adding would take more than 100 days; give more bytes per second"));
+        }
+        Ok(())
+    }
+
+    /// Neighbours have routes; for `nvls` every rank is a link away from the switch, which adds and multicasts.
+    fn check_routes(&self, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
+        for group in self.phases.iter().flatten() {
+            for (place, &rank) in group.ranks.iter().enumerate() {
+                let route = self.route(surroundings, rank, group.ranks[(place + 1) % group.ranks.len()])?;
+                if group.steps.algorithm == Algorithm::Nvls && route.links != 2 {
+                    let text = "algorithm: `nvls` needs ranks at one switch; choose another algorithm, or `levels`";
+                    return Err(refused(text));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check(params: &CollectiveParams) -> Result<(), CallError> {
+    if params.size.0 == 0 {
+        return Err(refused("size: must not be 0; give the bytes of a rank"));
+    }
+    if params.channels == 0 {
+        return Err(refused("channels: must not be 0; give 1 or more"));
+    }
+    if params.chunk.is_some_and(|chunk| chunk.0 == 0) {
+        return Err(refused("chunk: must not be 0; give a size, or leave it out"));
+    }
+    if params.protocol.efficiency.0 > 1.0 {
+        return Err(refused("protocol.efficiency: must not be above 1; give payload over bytes on the links"));
+    }
+    Ok(())
+}
+
+/// The algorithm, which does the kind.
+fn algorithm(params: &CollectiveParams) -> Result<Algorithm, CallError> {
+    let (kind, n) = (params.kind, params.ranks.0.len());
+    let algorithm = params.algorithm.unwrap_or(Algorithm::usual(kind));
+    if algorithm == Algorithm::Auto {
+        return Err(refused("algorithm: `auto` leaves it open; name an algorithm here"));
+    }
+    let fitting = || {
+        let all = Algorithm::ALL.iter().filter(|a| a.fits(kind, n as u64));
+        all.map(|a| a.word()).collect::<Vec<_>>().join(", ")
+    };
+    let (word, kind_word) = (algorithm.word(), kind.word());
+    if !algorithm.does(kind) {
+        return Err(refused(format!("algorithm: `{word}` does no {kind_word}; choose one of {}, or auto", fitting())));
+    }
+    if params.levels.is_none() && !algorithm.fits(kind, n as u64) {
+        let text = format!("algorithm: `{word}` needs a power of two of ranks, not {n}; choose one of {}", fitting());
+        return Err(refused(text));
+    }
+    Ok(algorithm)
+}
+
+/// How many ranks in a row are of one machine; empty where there is only one machine, or no ring.
+fn runs(steps: &Steps, ranks: &[u32], surroundings: &Surroundings<'_>) -> Vec<usize> {
+    if steps.algorithm != Algorithm::Ring || steps.kind.is_rooted() {
+        return Vec::new();
+    }
+    let of_node = machines(surroundings.fabric);
+    let machine = |rank: &u32| of_node.get(*rank as usize);
+    let runs: Vec<usize> = ranks.chunk_by(|a, b| machine(a) == machine(b)).map(<[_]>::len).collect();
+    if runs.len() > 1 { runs } else { Vec::new() }
+}
+
+/// The ranks in the order that is asked for, and how it was found.
+fn ordered(
+    params: &CollectiveParams,
+    ranks: Vec<u32>,
+    surroundings: &Surroundings<'_>,
+) -> Result<(Vec<u32>, Option<Found>), CallError> {
+    if params.order.unwrap_or_default() == Order::Ranks {
+        return Ok((ranks, None));
+    }
+    let found = order::by_topology(&ranks, surroundings.fabric);
+    let (ranks, found) = found.ok_or_else(|| {
+        refused(
+            "order: links do not join all ranks, or the topology is too large for so many ranks; use `order: ranks`",
+        )
+    })?;
+    Ok((ranks, Some(found)))
+}
+
+/// The devices in order, the root first where there is one.
+fn ranks(params: &CollectiveParams) -> Result<Vec<u32>, CallError> {
+    let mut ranks = params.ranks.0.clone();
+    if ranks.len() < 2 {
+        return Err(refused("ranks: a collective needs at least two; name more devices"));
+    }
+    let mut sorted = ranks.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(refused("ranks: a device is named twice; name each once"));
+    }
+    let Some(root) = params.root else { return Ok(ranks) };
+    if !params.kind.is_rooted() {
+        return Err(refused(format!("root: {} has none; remove it", params.kind.word())));
+    }
+    let Some(at) = ranks.iter().position(|&rank| rank == root.0) else {
+        return Err(refused("root: it is not among the ranks; name one of them"));
+    };
+    ranks.rotate_left(at);
+    Ok(ranks)
+}

@@ -1,0 +1,26 @@
+//! Bandwidths that a model asks for by `moved` in its details: bytes that are divided by the simulated time.
+
+use serde_json::{Map, Value};
+
+use crate::Run;
+use weir_scenario::PlannedOperation;
+
+/// The key of the details under which a model names amounts of bytes.
+const MOVED: &str = "moved";
+/// The formula of a lower bound on the time of an operation.
+const BOUND: &str = "bound";
+
+/// Name and bytes per second, in the model's order; empty where it asks for none, or the operation took no time.
+pub(crate) fn bandwidths(run: &Run<'_>, operation: &PlannedOperation) -> Map<String, Value> {
+    let seconds = run.simulated(operation).map_or(0.0, |span| span.seconds());
+    let Some(Value::Object(moved)) = operation.details.get(MOVED).filter(|_| seconds > 0.0) else { return Map::new() };
+    let bandwidth = |(name, bytes): (&String, &Value)| Some((name.clone(), (bytes.as_f64()? / seconds).into()));
+    moved.iter().filter_map(bandwidth).collect()
+}
+
+/// The bound on the time over the simulated time; `None` without one.
+pub(crate) fn of_bound(run: &Run<'_>, operation: &PlannedOperation) -> Option<f64> {
+    let seconds = run.simulated(operation).map_or(0.0, |span| span.seconds());
+    let bound = operation.estimates.iter().find(|estimate| estimate.formula == BOUND)?;
+    (seconds > 0.0).then(|| bound.seconds / seconds)
+}
