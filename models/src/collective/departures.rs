@@ -2,7 +2,7 @@
 //!
 //! **Definition.** The formula assumes that all routes are alike, that every rank sends as many bytes in a round, and
 //! that links have room for all messages of a round: per link, their bytes over its bandwidth take no longer than a
-//! message at the bandwidth of its route. Then every max-min fair arbiter gives each message that bandwidth, ranks
+//! message at the bandwidth of its route. Then an arbiter that shares fairly gives each message that bandwidth, ranks
 //! keep step, and both times are equal.
 
 use weir_plugin_api::{CallError, FabricView, LinkId, PS_PER_S, Surroundings};

@@ -57,6 +57,43 @@ fn an_offload_in_one_stream() {
 }
 
 #[test]
+fn an_all_reduce_in_a_ring() {
+    // 2(n − 1)/n · S/B + 2(n − 1)·α with 4 ranks, 4 MB, 1 GB/s, α = 2 · 1 us of the links and 3 us of the protocol.
+    let text = "weir: 1
+topology:
+  link_types: { l: { bandwidth: 1GB/s, latency: 1us } }
+  tree: { s: { kind: switch, children: { \"gpu[0-3]\": { kind: gpu, link: l } } } }
+workload:
+  - collective: { id: r, kind: all-reduce, size: 4MB, ranks: \"gpu[0-3]\", protocol: { latency: 3us } }
+";
+    let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry()).unwrap();
+    assert_eq!(time(&scenario), 6 * (1_000_000_000 + 5_000_000));
+    let operation = &scenario.operations[0];
+    assert_eq!(operation.estimates.iter().map(|e| e.formula.as_str()).collect::<Vec<_>>(), ["bound", "ring"]);
+    assert_eq!(operation.details["bus_factor"], 1.5);
+}
+
+#[test]
+fn wrong_collectives() {
+    refused("collective: { id: x, kind: all-reduce, size: 1MB, ranks: a }", "at least two", "name more");
+    refused("collective: { id: x, kind: all-reduce, size: 0B, ranks: \"a[0-1]\" }", "must not be 0", "give the bytes");
+    refused(
+        "collective: { id: x, kind: all-reduce, size: 1B, ranks: \"a[0-1]\", chunk: 0B }",
+        "must not be 0",
+        "leave",
+    );
+    refused("collective: { id: x, kind: sum, size: 1B, ranks: \"a[0-1]\" }", "`sum`", "all-reduce");
+    let text = "weir: 1
+topology: { tree: { s: { kind: switch } } }
+workload:
+  - pattern: { kind: all-reduce, id: x, size: 1B }
+";
+    let found = load(Input::text(text, "-", None), &LoadOptions::default(), &registry()).map(|s| s.name);
+    let help = found.expect_err("no pattern").remove(0).help;
+    assert!(help.as_ref().is_some_and(|help| help.contains("collective: { kind: all-reduce")), "{help:?}");
+}
+
+#[test]
 fn wrong_offloads() {
     let offload = |rest: &str| format!("offload: {{ id: k, device: g, kernel: 1ms, {rest} }}");
     refused(&offload("in: 1MB, streams: 0, preset: pcie3-gtx-titan"), "`streams` of an offload: `0`", "at least 1");

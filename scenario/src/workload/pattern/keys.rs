@@ -60,6 +60,9 @@ pub(in crate::workload) static PATTERN: KeyTable = KeyTable::new(
     ],
 );
 
+/// What is no pattern, but a kind of the operation `collective`.
+const COLLECTIVES: [&str; 5] = ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce"];
+
 /// The kinds, each with its keys beside those that all kinds have.
 const KINDS: [(&str, &[&str]); 9] = [
     ("halo", &["size", "grid", "weights", "axis_order"]),
@@ -90,7 +93,10 @@ pub(super) fn kind(context: &mut Context, value: &Value) -> Read<(&'static str, 
     };
     let word = context.text(&entry.value, "the kind of a pattern")?;
     KINDS.into_iter().find(|(kind, _)| *kind == word).ok_or_else(|| {
-        let help = context.suggestion(word, KINDS.map(|(kind, _)| kind), "kinds");
+        let help = match COLLECTIVES.contains(&word) {
+            true => format!("it is an operation of its own: `collective: {{ kind: {word}, … }}` (docs/programs.md)"),
+            false => context.suggestion(word, KINDS.map(|(kind, _)| kind), "kinds"),
+        };
         context.error(entry.value.span, format!("no pattern has the kind {}", quoted(word)), help)
     })
 }
