@@ -158,7 +158,7 @@ fn a_transfer_without_bytes_is_on_no_link() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("empty.yaml");
     let text = "weir: 1
-topology: { link_types: { l: { bandwidth: 1GB/s } }, tree: { rc: { children: { 'gpu[0-1]': { kind: gpu, link: l } } } } }
+topology: { link_types: { l: { bandwidth: 1GB/s } }, tree: { sw: { kind: switch, children: { 'gpu[0-1]': { kind: gpu, link: l } } } } }
 workload:
   - transfer: { id: some, from: gpu0, to: gpu1, size: 1MB }
   - transfer: { id: none, from: gpu0, to: gpu1, size: 0B }

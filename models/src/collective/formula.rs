@@ -18,11 +18,11 @@
 //! direct                       α + (what leaves or reaches the busiest rank)(β, γ)
 //! nvls                         all-reduce       2α + (S + s)β; all-gather, reduce-scatter α + Sβ [3]
 //! ```
-//! **Source.** [1] Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*,
-//! International Journal of High Performance Computing Applications 19(1), 2005, with R. W. Hockney's α and β. [2]
+//! **Source.** \[1\] Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*,
+//! International Journal of High Performance Computing Applications 19(1), 2005, with R. W. Hockney's α and β. \[2\]
 //! After Sanders, Speck, Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*, Parallel
-//! Computing 35(12), 2009, with latencies of chunks that follow each other overlapped. [3] nccl-tests,
-//! doc/PERFORMANCE.md: in-network reduction moves n + 1 parts of n over every link.
+//! Computing 35(12), 2009, with latencies of chunks that follow each other overlapped. \[3\] Derived
+//! here: every rank's S bytes go up, and its part s of the sum; as much comes down.
 
 use super::params::{Algorithm, Kind};
 use super::resolve::Collective;
