@@ -6,8 +6,10 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
+use weir_scenario::PlannedOperation;
 use weir_sim_core::{
-    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, packet_time_alone, time_to_send,
+    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, TaskId, packet_time_alone,
+    time_to_send,
 };
 
 /// Why a time is not known although the arbiter was asked.
@@ -36,7 +38,13 @@ pub struct Alone<'a> {
     classes: Cow<'a, Classes>,
     routes: &'a Routes,
     source: Source,
+    /// Runs an operation without the rest of the workload; those that were asked for, by their releases.
+    operation: Option<RunOperation<'a>>,
+    operations: RefCell<FxHashMap<TaskId, Option<SimDuration>>>,
 }
+
+/// Runs an operation without the rest of the workload; from release to end, `None` where that is not known.
+pub type RunOperation<'a> = Box<dyn Fn(&PlannedOperation) -> Option<SimDuration> + 'a>;
 
 /// Who knows the times.
 enum Source {
@@ -69,20 +77,36 @@ impl<'a> Alone<'a> {
             rates: vec![None; classes.len()],
             trouble: None,
         };
-        Self { fabric, classes, routes, source: Source::Arbiter(Box::new(RefCell::new(state))) }
+        Self::of_source(fabric, classes, routes, Source::Arbiter(Box::new(RefCell::new(state))))
     }
 
     /// Sends the packets of a lone transfer.
     #[must_use]
     pub fn of_packets(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, settings: PacketSettings) -> Self {
         let source = Source::Packets(Box::new(settings), RefCell::default());
-        Self { fabric, classes: with_unlimited(tasks.classes()), routes, source }
+        Self::of_source(fabric, with_unlimited(tasks.classes()), routes, source)
     }
 
     /// Asks nobody: no time is known. For a run that was interrupted, whose user does not want to wait.
     #[must_use]
     pub fn unknown(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes) -> Self {
-        Self { fabric, classes: Cow::Borrowed(tasks.classes()), routes, source: Source::Unknown }
+        Self::of_source(fabric, Cow::Borrowed(tasks.classes()), routes, Source::Unknown)
+    }
+
+    fn of_source(fabric: &'a Fabric, classes: Cow<'a, Classes>, routes: &'a Routes, source: Source) -> Self {
+        Self { fabric, classes, routes, source, operation: None, operations: RefCell::default() }
+    }
+
+    /// The same with times of operations, each of which is run when it is first asked for.
+    #[must_use]
+    pub fn with_operations(self, run: RunOperation<'a>) -> Self {
+        Self { operation: Some(run), ..self }
+    }
+
+    /// From release to end of an operation without the rest of the workload.
+    pub(crate) fn operation(&self, operation: &PlannedOperation) -> Option<SimDuration> {
+        let run = self.operation.as_ref()?;
+        *self.operations.borrow_mut().entry(operation.release).or_insert_with(|| run(operation))
     }
 
     /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].

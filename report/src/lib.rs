@@ -46,7 +46,7 @@ mod units;
 mod validation;
 mod widening;
 
-pub use alone::{Alone, AloneError};
+pub use alone::{Alone, AloneError, RunOperation};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
 pub use compare::{Column, CompareRow, Comparison, MeasuredBy, Timed};
 pub use delay::Delay;

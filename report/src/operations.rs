@@ -29,6 +29,21 @@ impl Run<'_> {
     }
 }
 
+impl Run<'_> {
+    /// From release to end of an operation when nothing else of the workload runs, under the same arbiter; `None` where that
+    /// is not known, or nothing else is there.
+    #[must_use]
+    pub fn operation_alone(&self, operation: &PlannedOperation) -> Option<SimDuration> {
+        self.alone.operation(operation)
+    }
+
+    /// The simulated time of an operation over [`Self::operation_alone`].
+    pub(crate) fn operation_slowdown(&self, operation: &PlannedOperation) -> Option<f64> {
+        let (time, alone) = (self.simulated(operation)?, self.operation_alone(operation)?);
+        (alone.0 > 0).then(|| time.seconds() / alone.seconds())
+    }
+}
+
 impl<'a> Run<'a> {
     /// The name of a task of an operation, without the operation's.
     pub(crate) fn short_name(&self, operation: &PlannedOperation, task: TaskId) -> Cow<'a, str> {

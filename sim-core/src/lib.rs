@@ -31,6 +31,7 @@ mod memo;
 mod mover;
 mod outcome;
 mod packets;
+mod part;
 mod progress;
 mod recorder;
 mod regions;

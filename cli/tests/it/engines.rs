@@ -263,3 +263,33 @@ proptest! {
         }).expect("the run has its scenario")?;
     }
 }
+
+/// Two all-gathers of 100 MB among two devices each: with links of their own each takes the time that it has alone, and on the
+/// same links twice that. The second begins later; alone its start does not count.
+#[test]
+fn operations_are_slowed_by_others_alone() {
+    let slowdowns = |second: &str| {
+        let text = format!(
+            "weir: 1
+topology:
+  link_types: {{ l: {{ bandwidth: 10GB/s }} }}
+  tree: {{ sw: {{ kind: switch, children: {{ 'gpu[0-3]': {{ kind: gpu, link: l, engines: 2 }} }} }} }}
+arbiter: max-min
+workload:
+  - collective: {{ id: a, kind: all-gather, size: 100MB, ranks: [gpu0, gpu1] }}
+{second}"
+        );
+        let json = open(text).expect("read").run().expect("it runs").to_json().expect("JSON");
+        let result: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let of = |row: &serde_json::Value| (row["details"]["alone_s"].as_f64(), row["details"]["slowdown"].as_f64());
+        result["operations"].as_array().expect("a list").iter().map(of).collect::<Vec<_>>()
+    };
+    let other = |ranks: &str, start: &str| {
+        format!("  - collective: {{ id: b, kind: all-gather, size: 100MB, start: {start}, ranks: {ranks} }}\n")
+    };
+    assert_eq!(slowdowns(""), [(None, None)], "nothing else is there");
+    assert_eq!(slowdowns(&other("[gpu2, gpu3]", "1ms")), [(Some(0.005), Some(1.0)); 2]);
+    assert_eq!(slowdowns(&other("[gpu0, gpu1]", "0s")), [(Some(0.005), Some(2.0)); 2]);
+    let after = "  - collective: { id: b, kind: all-gather, size: 100MB, ranks: [gpu0, gpu1], after: a }\n";
+    assert_eq!(slowdowns(after), [(Some(0.005), Some(1.0)); 2], "one after the other");
+}

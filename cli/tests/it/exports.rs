@@ -152,25 +152,6 @@ fn slices_say_rate_and_bottleneck() {
     }
 }
 
-/// What carries no bytes is on no link, and as fast as alone.
-#[test]
-fn a_transfer_without_bytes_is_on_no_link() {
-    let folder = TempDir::new().expect("a folder");
-    let file = folder.path().join("empty.yaml");
-    let text = "weir: 1
-topology: { link_types: { l: { bandwidth: 1GB/s } }, tree: { sw: { kind: switch, children: { 'gpu[0-1]': { kind: gpu, link: l } } } } }
-workload:
-  - transfer: { id: some, from: gpu0, to: gpu1, size: 1MB }
-  - transfer: { id: none, from: gpu0, to: gpu1, size: 0B }
-";
-    std::fs::write(&file, text).expect("written");
-    let (result, trace) = timeline(file.to_str().expect("UTF-8"), "max-min");
-    let slices =
-        |id: &str| events(&trace, "b").filter(|event| event["cat"] == "transfer" && event["name"] == id).count();
-    assert_eq!((slices("some"), slices("none")), (2, 0));
-    assert_eq!(result["transfers"][1]["slowdown"], Value::Null);
-}
-
 /// Engines have threads: every transfer of a source with a queue stands in its thread, and its wait beside it.
 #[test]
 fn engines_show_tasks_and_waits() {

@@ -74,6 +74,8 @@ impl<'a> Operations<'a> {
         let own = Details {
             model: Some(operation.into()),
             simulated_s: Some(self.run.simulated(operation).map(|span| span.seconds())),
+            alone_s: self.run.operation_alone(operation).map(|alone| alone.seconds()),
+            slowdown: self.run.operation_slowdown(operation),
             difference: difference(self.run, &self.served, operation).map(DifferenceJson::from),
             choice: operation.choice.as_ref().map(ChoiceJson::from),
             bandwidths: Some(bandwidths(self.run, operation)).filter(|bandwidths| !bandwidths.is_empty()),
@@ -143,6 +145,12 @@ struct Details<'a> {
     /// From its release to its end; null if it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     simulated_s: Option<Option<f64>>,
+    /// The same when nothing else of the workload runs, seconds; absent where nothing else is there, or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alone_s: Option<f64>,
+    /// The simulated time over `alone_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowdown: Option<f64>,
     /// The simulated time against the last estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceJson<'a>>,

@@ -15,6 +15,8 @@ use weir_scenario::PlannedOperation;
 /// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
 /// some 120 columns).
 const SHORT: usize = 32;
+/// Slowdown of an operation by the rest of the workload that is shown; *assumed*, what three decimals show.
+const SLOWED: f64 = 1.0005;
 /// Alternatives of a choice that are named.
 const NAMED: usize = 6;
 /// Decimals of a percentage at most: a relative difference of 1e-9, the smallest that counts, is 1e-7 %.
@@ -27,14 +29,23 @@ pub(super) fn planned(run: &Run<'_>) -> String {
         return String::new();
     }
     let served = Served::new(run);
-    let mut sheet =
-        Sheet::new(["operation", "kind", ">released", ">end", ">time", "by formula", ">difference", "because"]);
+    // Only where others make a difference, so that the table stays narrow.
+    let slowed = all.iter().take(ROWS).any(|operation| run.operation_slowdown(operation).is_some_and(|by| by > SLOWED));
+    let mut heads = vec!["operation", "kind", ">released", ">end", ">time"];
+    heads.extend(slowed.then_some(">slowdown"));
+    heads.extend(["by formula", ">difference", "because"]);
+    let mut sheet = Sheet::new(heads);
     let mut below = String::new();
     for operation in all.iter().take(ROWS) {
         let difference = difference(run, &served, operation);
         let because = difference.as_ref().map_or_else(String::new, |d| d.because.join("; "));
         let long = because.chars().count() > SHORT;
-        sheet.row(row(run, operation, difference.as_ref(), if long { "see below" } else { &because }));
+        let mut cells = row(run, operation, difference.as_ref(), if long { "see below" } else { &because });
+        if slowed {
+            let slowdown = run.operation_slowdown(operation);
+            cells.insert(5, slowdown.map_or_else(|| "–".to_owned(), |by| format!("{by:.3}×")));
+        }
+        sheet.row(cells);
         if long && let Some(difference) = &difference {
             let _ = writeln!(below, "{}: {}: {}", clean(&operation.id), against(difference), clean(&because));
         }

@@ -514,10 +514,18 @@ export interface Details {
   model?: Model | null;
   /** From its release to its end; null if it has not ended. */
   simulated_s?: number | null;
+  /** The same when nothing else of the workload runs, seconds; absent where nothing else is there, or that is not known. */
+  alone_s?: number | null;
+  /** The simulated time over `alone_s`. */
+  slowdown?: number | null;
   /** The simulated time against the last estimate. */
   difference?: Difference | null;
   /** What the scenario left open, and how it was decided. */
   choice?: Choice | null;
+  /** Bytes that the model counts (its `moved`) over the simulated time, B/s by name. */
+  bandwidths?: Record<string, unknown> | null;
+  /** The model's lower bound on the time (its estimate `bound`) over the simulated time. */
+  of_bound?: number | null;
   [key: string]: unknown;
 }
 

@@ -3,9 +3,9 @@
 mod failures;
 mod stream;
 
-use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter};
+use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter, SimDuration};
 use weir_report::{Alone, ArbiterInfo, Run};
-use weir_scenario::{ArbiterSpec, Scenario};
+use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
 use weir_sim_core::{
     self as sim, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, TaskGraph, admit,
     make_arbiter,
@@ -23,6 +23,10 @@ const INCREMENTAL_FROM: usize = 1000;
 /// From this many on, links that cannot be full are left out, and their peaks of load are not known unless they are asked for.
 /// Measured: below, keeping all links costs less than a second.
 const PEAKS_BELOW: usize = 20_000;
+
+/// Operations of a workload up to which each is also run alone, and tasks of the workload; *assumed*, each is a run more.
+const MOST_JOBS: usize = 64;
+const MOST_JOB_TASKS: usize = 200_000;
 
 /// A scenario and an arbiter for it.
 #[derive(Clone, Copy)]
@@ -147,10 +151,23 @@ impl<'a> PreparedRun<'a> {
         if outcome.stop == Stop::Cancelled {
             return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
         }
-        if let Some(packets) = self.packets() {
-            return Ok(Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets));
+        let transfers = match self.packets() {
+            Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
+            None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
+        };
+        let (own, others) = (*self, s.operations.len() <= MOST_JOBS && s.tasks.tasks().len() <= MOST_JOB_TASKS);
+        Ok(if others { transfers.with_operations(Box::new(move |job| own.operation_alone(job))) } else { transfers })
+    }
+
+    /// From release to end of an operation when nothing else of the workload runs; `None` where nothing else is there.
+    fn operation_alone(&self, operation: &PlannedOperation) -> Option<SimDuration> {
+        let tasks = operation.release.0..operation.tasks.end;
+        if tasks.len() == self.tasks.tasks().len() {
+            return None;
         }
-        Ok(Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?))
+        let part = self.tasks.part(tasks);
+        let alone = PreparedRun { tasks: &part, ..*self }.outcome(sim::RunOptions::default()).ok()?;
+        Some(alone.makespan - alone.tasks.first()?.end)
     }
 
     /// How packets cross this fabric, in a run of packets.
