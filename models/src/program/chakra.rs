@@ -2,8 +2,8 @@
 //! Execution Traces*, 2023): a protobuf file for each rank, schema `et_def.proto`.
 //!
 //! A file is a row of messages, each behind its length: one of `GlobalMetadata`, then the nodes. Of a node are read: its
-//! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type` and
-//! `num_ops`. Collectives become messages of all ranks ([`super::collectives`]), those of NCCL's rings where there are some.
+//! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type`,
+//! `comm_root`, `num_ops`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it. Collectives become messages of all ranks ([`super::collectives`]), those of NCCL's rings where there are some.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ use crate::operation::refused;
 
 /// Picoseconds of a microsecond, the unit of durations.
 const US: f64 = 1e6;
+/// The collective without bytes.
+const BARRIER: u64 = 9;
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
 const COMPUTE: u32 = 0;
 const MESSAGES: u32 = 1;
@@ -61,6 +63,8 @@ struct Node {
     /// Microseconds.
     duration: u64,
     attributes: BTreeMap<String, u64>,
+    /// Of a collective: some of the ranks alone take part.
+    is_of_group: bool,
 }
 
 impl Node {
@@ -73,7 +77,9 @@ impl Node {
                 Field { number: 4 | 5, value } => node.dependencies.extend(value.numbers()?),
                 Field { number: 7, value: Value::Number(duration) } => node.duration = duration,
                 Field { number: 10, value: Value::Bytes(attribute) } => {
-                    node.attributes.extend(named_number(attribute)?);
+                    let Attribute { name, number, is_of_group } = Attribute::read(attribute)?;
+                    node.attributes.extend(number.map(|number| (name, number)));
+                    node.is_of_group |= is_of_group;
                 }
                 _ => {}
             }
@@ -99,23 +105,50 @@ impl Node {
     }
 }
 
-/// Name and value of an attribute that is a whole number.
-fn named_number(attribute: &[u8]) -> Result<Option<(String, u64)>, Problem> {
-    let (mut name, mut number) = (String::new(), None);
-    for field in fields(attribute) {
-        match field? {
-            Field { number: 1, value: Value::Bytes(text) } => name = String::from_utf8_lossy(text).into_owned(),
-            // sint32 and sint64 are zigzag.
-            Field { number: 15 | 17, value: Value::Number(value) } => {
-                number = Some(value >> 1).filter(|_| value & 1 == 0)
+/// An attribute of a node.
+struct Attribute {
+    name: String,
+    /// Its value, where that is a whole number.
+    number: Option<u64>,
+    /// It names a process group, or leaves out a dimension of the network.
+    is_of_group: bool,
+}
+
+/// Names of the group of all ranks (PyTorch numbers groups from 0, that of all ranks first).
+const ALL_RANKS: [&[u8]; 3] = [b"", b"0", b"default_pg"];
+
+impl Attribute {
+    fn read(attribute: &[u8]) -> Result<Self, Problem> {
+        let mut read = Self { name: String::new(), number: None, is_of_group: false };
+        let (mut text, mut flags): (&[u8], Vec<u64>) = (b"", Vec::new());
+        for field in fields(attribute) {
+            match field? {
+                Field { number: 1, value: Value::Bytes(name) } => {
+                    read.name = String::from_utf8_lossy(name).into_owned()
+                }
+                // sint32 and sint64 are zigzag.
+                Field { number: 15 | 17, value: Value::Number(value) } => {
+                    read.number = Some(value >> 1).filter(|_| value & 1 == 0);
+                }
+                Field { number: 7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, value: Value::Number(value) } => {
+                    read.number = Some(value);
+                }
+                Field { number: 28, value: Value::Bytes(list) } => {
+                    for flag in fields(list) {
+                        flags.extend(flag?.value.numbers()?);
+                    }
+                }
+                Field { number: 29, value: Value::Bytes(value) } => text = value,
+                _ => {}
             }
-            Field { number: 7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, value: Value::Number(value) } => {
-                number = Some(value)
-            }
-            _ => {}
         }
+        read.is_of_group = match read.name.as_str() {
+            "pg_name" => !ALL_RANKS.contains(&text),
+            "involved_dim" => flags.contains(&0),
+            _ => false,
+        };
+        Ok(read)
     }
-    Ok(number.map(|number| (name, number)))
 }
 
 impl Reader {
@@ -123,6 +156,9 @@ impl Reader {
         let mut ends: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
         let mut waits = Vec::new();
         // The first message is about the file.
+        if bytes.is_empty() {
+            return Err("its file is empty; write the trace again".to_owned());
+        }
         for (number, message) in (0..).zip(messages(bytes)) {
             let message = message?;
             if number == 0 {
@@ -157,6 +193,9 @@ impl Reader {
             2..=4 => {
                 let time = match (node.duration, node.attributes.get("num_ops"), self.rate) {
                     (0, Some(&flop), Some(rate)) => flop as f64 / rate * PS_PER_S as f64,
+                    (0, Some(&flop), None) if flop > 0 => {
+                        return Err(format!("node {} is in flop; give `flop_rate`, the flop/s of a rank", node.id));
+                    }
                     (duration, ..) => duration as f64 * US,
                 };
                 self.add(Work::Compute { time }, COMPUTE).map(one)
@@ -202,27 +241,37 @@ impl Reader {
     }
 
     fn steps(&self, node: &Node) -> Result<Steps, Problem> {
-        let (ranks, bytes) = (self.program.ranks, node.bytes()?);
+        if node.is_of_group {
+            let help = "collectives of a part of the ranks are not read; trace them as sends and receives";
+            return Err(format!("node {} is of a process group; {help}", node.id));
+        }
+        let kind = node.attribute("comm_type")?;
+        let (ranks, bytes) = (self.program.ranks, if kind == BARRIER { 0 } else { node.bytes()? });
         let member = Member::new(self.rank, ranks, self.collectives);
         let part = bytes.div_ceil(u64::from(ranks));
-        let parts = vec![part; ranks as usize];
-        let root = || if node.attributes.contains_key("comm_root") { node.small("comm_root") } else { Ok(0) };
-        // `CollectiveCommType` of the schema; sizes as nccl-tests count them.
-        Ok(match node.attribute("comm_type")? {
+        // `CollectiveCommType` of the schema.
+        Ok(match kind {
             0 => member.ring(2 * (ranks - 1), part),
-            1 => member.reduce(root()?, bytes),
-            2 | 7 | 8 => member.ring(ranks - 1, part),
-            3 => member.gather(root()?, part, &parts),
-            4 => member.scatter(root()?, &parts, part),
-            5 => member.broadcast(root()?, bytes),
-            6 => member.exchange(&parts, &parts),
-            9 => member.all_reduce(0),
+            1 => member.reduce(self.root(node)?, bytes),
+            2 => member.ring(ranks - 1, bytes),
+            3 => member.gather(self.root(node)?, bytes, |_| bytes),
+            4 => member.scatter(self.root(node)?, |_| part, part),
+            5 => member.broadcast(self.root(node)?, bytes),
+            6 => member.exchange(|_| part, |_| part),
+            7 | 8 => member.ring(ranks - 1, part),
+            BARRIER => member.all_reduce(0),
             kind => {
-                return Err(format!(
-                    "node {} has the collective {kind}, which is not known; there are 0 to 9",
-                    node.id
-                ));
+                return Err(format!("node {} has the collective {kind}, which is not known; there are 0 to 9", node.id));
             }
+        })
+    }
+
+    /// Rank 0 where it is not given.
+    fn root(&self, node: &Node) -> Result<u32, Problem> {
+        let root = if node.attributes.contains_key("comm_root") { node.small("comm_root")? } else { 0 };
+        let is_rank = Some(root).filter(|&root| root < self.program.ranks);
+        is_rank.ok_or_else(|| {
+            format!("`comm_root` of node {} is {root}; ranks are 0 to {}", node.id, self.program.ranks - 1)
         })
     }
 }

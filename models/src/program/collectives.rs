@@ -34,13 +34,13 @@ impl Member {
         Work::Receive { from, bytes, tag: self.tag }
     }
 
-    /// The rank's place in a tree with this root, and the rank of a place.
+    /// The rank's place in a tree with this root, which is one of the ranks; and the rank of a place.
     fn place(self, root: u32) -> u32 {
-        (self.rank + self.ranks - root % self.ranks) % self.ranks
+        (self.rank + self.ranks - root) % self.ranks
     }
 
     fn rank_of(self, place: u32, root: u32) -> u32 {
-        (place + root % self.ranks) % self.ranks
+        (place + root) % self.ranks
     }
 
     /// The bits of the places below this one: children are at place + 2^k for k below its lowest set bit.
@@ -78,11 +78,29 @@ impl Member {
         [self.reduce(0, bytes), self.broadcast(0, bytes)].concat()
     }
 
-    /// Every rank sends a part to every other one.
-    pub(super) fn exchange(self, sends: &[u64], receives: &[u64]) -> Steps {
+    /// Every rank sends a part to every other one; sizes by the other rank.
+    pub(super) fn exchange(self, sent: impl Fn(u32) -> u64, received: impl Fn(u32) -> u64) -> Steps {
         let others = || (1..self.ranks).map(move |k| (self.rank + k) % self.ranks);
-        let sent = others().map(|to| self.send(to, sends[to as usize]));
-        vec![others().map(|from| self.receive(from, receives[from as usize])).chain(sent).collect()]
+        let receives = others().map(|from| self.receive(from, received(from)));
+        vec![receives.chain(others().map(|to| self.send(to, sent(to)))).collect()]
+    }
+
+    /// To the root `bytes` of this rank, or from each rank its part.
+    pub(super) fn gather(self, root: u32, bytes: u64, part: impl Fn(u32) -> u64) -> Steps {
+        if self.rank != root {
+            return vec![vec![self.send(root, bytes)]];
+        }
+        let others = (0..self.ranks).filter(|&from| from != root);
+        vec![others.map(|from| self.receive(from, part(from))).collect()]
+    }
+
+    /// From the root `bytes` for this rank, or to each rank its part.
+    pub(super) fn scatter(self, root: u32, part: impl Fn(u32) -> u64, bytes: u64) -> Steps {
+        if self.rank != root {
+            return vec![vec![self.receive(root, bytes)]];
+        }
+        let others = (0..self.ranks).filter(|&to| to != root);
+        vec![others.map(|to| self.send(to, part(to))).collect()]
     }
 
     /// Rounds of a ring: a part to the next rank, one from the rank before.
@@ -92,21 +110,5 @@ impl Member {
             return Vec::new();
         }
         (0..rounds).map(|_| vec![self.receive(before, part), self.send(next, part)]).collect()
-    }
-
-    pub(super) fn gather(self, root: u32, bytes: u64, parts: &[u64]) -> Steps {
-        if self.rank != root {
-            return vec![vec![self.send(root, bytes)]];
-        }
-        let others = (0..self.ranks).filter(|&from| from != root);
-        vec![others.map(|from| self.receive(from, parts[from as usize])).collect()]
-    }
-
-    pub(super) fn scatter(self, root: u32, parts: &[u64], bytes: u64) -> Steps {
-        if self.rank != root {
-            return vec![vec![self.receive(root, bytes)]];
-        }
-        let others = (0..self.ranks).filter(|&to| to != root);
-        vec![others.map(|to| self.send(to, parts[to as usize])).collect()]
     }
 }

@@ -1,22 +1,23 @@
 //! A program whose messages go over the links of the topology.
 //!
 //! ```text
-//! send (cpu: o + (s−1)·O) ──► message (fabric, the device's `send`) ──► taken (cpu of the receiver: o + (s−1)·O) ──► received
-//!                                  ▲ rendezvous: once the receive is posted        posted (of the receive) ─────────────┘
+//! send (cpu: o + (s−1)·O) ──► message (fabric) ──► arrived (L) ──► taken (cpu of the receiver: o + (s−1)·O) ──► received
+//!                                  ▲ rendezvous: once the receive is posted    posted (of the receive) ────────────┘
 //! ```
 //!
-//! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first.
+//! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first. With
+//! a gap, an interface sends one message after the other; else all that are ready share the links. An empty message crosses
+//! them as one byte.
+
+use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, EngineScope, NodeId, Plan, PlannedWork, Wait};
 
 use super::matching::{NONE, is_wild};
-use super::operations::{Program, Work};
+use super::operations::{Operation, Program, Work};
 use super::params::{MessageParams, Sending};
 use super::tasks::{Service, Tasks};
 use crate::operation::refused;
-
-/// Transfers that a device sends at once, unless its `engines` say otherwise: any number.
-const SLOTS: u32 = u32::MAX;
 
 /// The numbers of an operation's tasks.
 #[derive(Clone, Copy, Default)]
@@ -44,17 +45,17 @@ pub(super) fn plan(
     ranks: &[u32],
     plan: &mut Plan,
 ) {
-    let cpus = cpus(program, plan);
-    let sends: Vec<u32> =
-        ranks.iter().map(|&node| plan.engine("send", SLOTS, EngineScope::Device(NodeId(node)))).collect();
-    let parts = number(program, sending.eager);
+    let cpus = engines(program, plan, "cpu", |operation| (operation.work != Work::Join).then_some(operation.cpu));
+    let sends = |operation: &Operation| matches!(operation.work, Work::Send { .. }).then_some(operation.nic);
+    let nics = engines(program, plan, "nic", |operation| sends(operation).filter(|_| message.gap.0 > 0.0));
+    let parts = number(program, sending.eager, message.latency.0 > 0.0);
     let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); program.operations.len()];
     for d in &program.dependencies {
         let on = parts[d.on as usize];
         waits[d.of as usize].push(if d.begin { Wait::start(on.first) } else { Wait::end(on.last) });
     }
     let mut planner =
-        Planner { program, partner, message, sending, ranks, sends, parts, tasks: Tasks::new(program, plan) };
+        Planner { program, partner, message, sending, ranks, nics, parts, tasks: Tasks::new(program, plan) };
     for (id, waits) in (0..).zip(&waits) {
         planner.operation(id, waits, Service { engine: cpus[id as usize], ..Service::default() });
     }
@@ -66,8 +67,8 @@ struct Planner<'p> {
     message: &'p MessageParams,
     sending: Sending,
     ranks: &'p [u32],
-    /// The engine by which each rank sends.
-    sends: Vec<u32>,
+    /// The interface of each send, where there is a gap.
+    nics: Vec<Option<u32>>,
     parts: Vec<Parts>,
     tasks: Tasks<'p>,
 }
@@ -95,8 +96,8 @@ impl Planner<'_> {
         let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
         let waits = if bytes > self.sending.unawaited() { &both[..] } else { &both[..1] };
         let [from, to] = [rank, to].map(|rank| NodeId(self.ranks[rank as usize]));
-        let work = PlannedWork::Carries { from, to, bytes, limit: f64::INFINITY };
-        let at = Service { engine: Some(self.sends[rank as usize]), gap: self.message.gap.0, lead: 0.0 };
+        let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
+        let at = Service { engine: self.nics[id as usize], gap: self.message.gap.0 };
         self.tasks.add_on(id, "message", waits, work, at);
     }
 
@@ -104,22 +105,24 @@ impl Planner<'_> {
         let send = self.partner[id as usize];
         let Work::Send { bytes, .. } = self.program.operations[send as usize].work else { return };
         let posted = self.tasks.add(id, "posted", waits, PlannedWork::Nothing);
-        let come = Wait::end(self.parts[send as usize].first + 1);
-        let at = Service { lead: self.message.latency.0, ..cpu };
-        let taken = self.tasks.add_on(id, "taken", &[come], self.processing(bytes), at);
+        let mut come = self.parts[send as usize].first + 1;
+        if self.message.latency.0 > 0.0 {
+            come = self.tasks.add(id, "arrived", &[Wait::end(come)], PlannedWork::Lasts(self.message.latency.0));
+        }
+        let taken = self.tasks.add_on(id, "taken", &[Wait::end(come)], self.processing(bytes), cpu);
         self.tasks.add(id, "", &[Wait::end(posted), Wait::end(taken)], PlannedWork::Nothing);
     }
 }
 
 /// The first and last task of each operation, before there are any.
-fn number(program: &Program, eager: u64) -> Vec<Parts> {
+fn number(program: &Program, eager: u64, has_latency: bool) -> Vec<Parts> {
     let mut next = 0;
     let mut of = |work: Work| {
         let first = next;
         let (count, last) = match work {
             Work::Join | Work::Compute { .. } => (1, 0),
             Work::Send { bytes, .. } => (2, u32::from(bytes > eager)),
-            Work::Receive { .. } => (3, 2),
+            Work::Receive { .. } => (3 + u32::from(has_latency), 2 + u32::from(has_latency)),
         };
         next += count;
         Parts { first, last: first + last }
@@ -127,14 +130,14 @@ fn number(program: &Program, eager: u64) -> Vec<Parts> {
     program.operations.iter().map(|operation| of(operation.work)).collect()
 }
 
-/// The engine of each operation's processor, by rank and stream; a join has none.
-fn cpus(program: &Program, plan: &mut Plan) -> Vec<Option<u32>> {
-    let mut known = std::collections::BTreeMap::new();
-    let mut of = |rank: u32, cpu: u32| {
-        *known.entry((rank, cpu)).or_insert_with(|| plan.engine(format!("cpu{rank}.{cpu}"), 1, EngineScope::Operation))
+/// The engine of one slot that serves each operation, by rank and the number that `of` gives; none where it gives none.
+fn engines(program: &Program, plan: &mut Plan, name: &str, of: impl Fn(&Operation) -> Option<u32>) -> Vec<Option<u32>> {
+    let mut known = BTreeMap::new();
+    let mut engine = |rank: u32, number: u32| {
+        let new = || plan.engine(format!("{name}{rank}.{number}"), 1, EngineScope::Operation);
+        *known.entry((rank, number)).or_insert_with(new)
     };
-    let all = program.operations.iter();
-    all.map(|operation| (operation.work != Work::Join).then(|| of(operation.rank, operation.cpu))).collect()
+    program.operations.iter().map(|operation| Some(engine(operation.rank, of(operation)?))).collect()
 }
 
 /// Whether every message has its partner, which the check of a program has seen to.

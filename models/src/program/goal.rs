@@ -103,6 +103,9 @@ impl Reader {
     }
 
     fn num_ranks(&mut self, words: &mut SplitWhitespace<'_>) -> Result<(), Problem> {
+        if self.program.ranks > 0 {
+            return Err("`num_ranks` is given twice; remove one of them".to_owned());
+        }
         let ranks = number(words, "the number of ranks")?;
         if !(1..=u64::from(MOST_RANKS)).contains(&ranks) {
             return Err(format!("{ranks} ranks; give 1 to {MOST_RANKS}"));
@@ -112,6 +115,9 @@ impl Reader {
     }
 
     fn begin(&mut self, words: &mut SplitWhitespace<'_>) -> Result<(), Problem> {
+        if self.program.ranks == 0 {
+            return Err("`num_ranks` is missing; begin the file with `num_ranks N`".to_owned());
+        }
         let rank = number(words, "the number of the rank")?;
         if rank >= u64::from(self.program.ranks) {
             let ranks = self.program.ranks;
@@ -215,7 +221,9 @@ fn message(word: &str, words: &mut SplitWhitespace<'_>) -> Result<Work, Problem>
 
 fn number(words: &mut SplitWhitespace<'_>, what: &str) -> Result<u64, Problem> {
     let word = words.next().unwrap_or_default();
-    word.parse().map_err(|_| format!("{what} is `{}`; give a whole number", shown(word)))
+    let is_whole = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let remedy = if is_whole { "give a smaller one" } else { "give a whole number" };
+    word.parse().map_err(|_| format!("{what} is `{}`; {remedy}", shown(word)))
 }
 
 fn small(words: &mut SplitWhitespace<'_>, what: &str) -> Result<u32, Problem> {

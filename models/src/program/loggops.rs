@@ -8,7 +8,8 @@
 //! **Ties.** What becomes ready first is served first; of equals the one that was freed first.
 //! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
 //! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for a computation
-//! on another stream as free when that begins. Here it waits for its end.)
+//! on another stream as free when that begins; here it waits for its end. It lets the receiver's stream with the number of the
+//! sender's take a message in; here that of the receive does.)
 //!
 //! The outcome fixes in which order processors and interfaces serve. The plan says so as waits, so that the simulation comes to
 //! the same times, and its critical path says what they are made of.
@@ -230,14 +231,17 @@ impl<'p> Run<'p> {
         nic.waits(&mut self.tasks, &mut waits);
         let (holds, gap) = (self.network.sending(bytes), self.network.gap(bytes));
         let task = self.tasks.add(number, "", &waits, lasts(holds));
-        cpu.hold(time + holds, Until::Task(Wait::end(task)));
-        nic.hold(time + gap, Until::Gap { operation: number, part: "gap", behind: Wait::start(task), gap });
-        let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(overhead + latency));
+        cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
+        nic.hold(
+            time.saturating_add(gap),
+            Until::Gap { operation: number, part: "gap", behind: Wait::start(task), gap },
+        );
+        let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(overhead.saturating_add(latency)));
         self.flight[number as usize] = Some(Wait::end(flight));
         self.begin(number, time, task);
-        self.push(time + overhead + latency, Event::Message(number));
+        self.push(time.saturating_add(overhead).saturating_add(latency), Event::Message(number));
         if bytes <= eager {
-            self.end(number, time + holds, Wait::end(task));
+            self.end(number, time.saturating_add(holds), Wait::end(task));
         }
     }
 
@@ -263,8 +267,10 @@ impl<'p> Run<'p> {
     fn message(&mut self, time: u64, count: u64, send: u32) {
         let operation = self.program.operations[send as usize];
         let Work::Send { to, bytes, tag } = operation.work else { return };
+        // Those of its receive; of a receive from any, those that sent.
+        let at = self.program.operations.get(self.partner[send as usize] as usize).copied().unwrap_or(operation);
         let rank = &mut self.ranks[to as usize];
-        let (cpu, nic) = (rank.cpus.entry(operation.cpu).or_default(), rank.receives.entry(operation.nic).or_default());
+        let (cpu, nic) = (rank.cpus.entry(at.cpu).or_default(), rank.receives.entry(at.nic).or_default());
         let free_at = cpu.free_at.max(nic.free_at);
         if free_at > time {
             self.due.push(Reverse((free_at, count, Event::Message(send))));
@@ -275,9 +281,12 @@ impl<'p> Run<'p> {
         nic.waits(&mut self.tasks, &mut waits);
         let (holds, gap) = (self.network.receiving(bytes), self.network.gap(bytes));
         let task = self.tasks.add(send, "taken", &waits, lasts(holds));
-        cpu.hold(time + holds, Until::Task(Wait::end(task)));
-        nic.hold(time + gap, Until::Gap { operation: send, part: "taken-gap", behind: Wait::start(task), gap });
-        self.taken[send as usize] = Some((time + holds, Wait::end(task)));
+        cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
+        nic.hold(
+            time.saturating_add(gap),
+            Until::Gap { operation: send, part: "taken-gap", behind: Wait::start(task), gap },
+        );
+        self.taken[send as usize] = Some((time.saturating_add(holds), Wait::end(task)));
         match take_posted(&mut rank.posted, operation.rank, tag) {
             Some(receive) => self.meet(time, Wait::start(task), send, receive),
             None => {

@@ -1,9 +1,11 @@
 //! Which receive takes which send, and whether all of them ever meet.
 //!
-//! The k-th send from one rank to another with a tag is taken by the k-th receive of that rank and tag, in the order of the
-//! file: messages of one pair do not overtake each other (MPI 4.1, section 3.5).
+//! The k-th send from one rank to another with a tag is taken by the k-th receive of that rank and tag: messages of one pair do
+//! not overtake each other (MPI 4.1, section 3.5). They count in the order in which each rank can begin them, as far as the
+//! program fixes it; where it does not, in the order of the file.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use weir_plugin_api::CallError;
 
@@ -22,10 +24,11 @@ struct Open {
 
 /// For each send its receive, for each receive its send; [`NONE`] where there is none, and for a receive from any rank or with
 /// any tag, whose send is known once the program runs.
-pub(super) fn partners(program: &Program) -> Vec<u32> {
+pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
     let mut partner = vec![NONE; program.operations.len()];
     let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
-    for (number, operation) in (0..).zip(&program.operations) {
+    for number in in_order(program, successors) {
+        let operation = &program.operations[number as usize];
         let (key, is_send) = match operation.work {
             Work::Send { to, tag, .. } => ((operation.rank, to, tag), true),
             Work::Receive { from, tag, .. } if from != ANY && tag != ANY => ((from, operation.rank, tag), false),
@@ -39,6 +42,41 @@ pub(super) fn partners(program: &Program) -> Vec<u32> {
         }
     }
     partner
+}
+
+/// All operations, each behind those that it waits for; of those that are ready the first of the file. What waits for itself
+/// comes at the end.
+fn in_order(program: &Program, successors: &Successors) -> Vec<u32> {
+    let mut left = program.waits();
+    let mut ready: BinaryHeap<Reverse<u32>> =
+        (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| Reverse(number)).collect();
+    let mut order = Vec::with_capacity(left.len());
+    while let Some(Reverse(number)) = ready.pop() {
+        order.push(number);
+        for &(next, _) in successors.of(number) {
+            left[next as usize] -= 1;
+            if left[next as usize] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    order.extend((0..).zip(&left).filter(|(_, left)| **left > 0).map(|(number, _)| number));
+    order
+}
+
+/// Refuses messages that are larger than what their receives have room for; a receive of 0 bytes has room for any.
+pub(super) fn check_sizes(program: &Program, partner: &[u32]) -> Result<(), CallError> {
+    for (number, operation) in (0..).zip(&program.operations) {
+        let (Work::Send { bytes, .. }, other) = (operation.work, partner[number as usize]) else { continue };
+        if let Some(Work::Receive { bytes: room, .. }) = program.operations.get(other as usize).map(|other| other.work)
+            && room > 0
+            && bytes > room
+        {
+            let (send, receive) = (program.text(number), program.text(other));
+            return Err(refused(format!("file: {send}, but {receive}; give the receive room for the message")));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a receive takes from any rank or with any tag.
@@ -61,8 +99,7 @@ impl Progress {
 
 /// Refuses a program in which something is never done, whatever the times.
 pub(super) fn check(program: &Program, partner: &[u32], successors: &Successors, eager: u64) -> Result<(), CallError> {
-    let mut left = vec![0_u32; program.operations.len()];
-    program.dependencies.iter().for_each(|d| left[d.of as usize] += 1);
+    let mut left = program.waits();
     let mut ready: Vec<u32> = (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
     let mut progress = Progress::new(program.operations.len());
     while let Some(number) = ready.pop() {
@@ -130,20 +167,26 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
             if begin { !progress.begun[on as usize] } else { !progress.done[on as usize] }
         };
         let dependency = dependencies.get(&number).and_then(|all| all.iter().find(holds)).map(|(on, _)| *on);
-        dependency.or(Some(partner[number as usize]).filter(|&other| other != NONE))
+        dependency.or(Some(partner[number as usize]).filter(|&other| other != NONE && !progress.done[other as usize]))
     };
-    let mut path = vec![first as u32];
+    let (mut chain, mut places) = (vec![first as u32], HashMap::from([(first as u32, 0)]));
     let circle = loop {
-        let Some(next) = path.last().and_then(|&last| waits_for(last)) else { break path };
-        if let Some(at) = path.iter().position(|&on| on == next) {
-            path.push(next);
-            break path.split_off(at);
+        let Some(next) = chain.last().and_then(|&last| waits_for(last)) else { break chain };
+        let before = places.insert(next, chain.len());
+        chain.push(next);
+        if let Some(at) = before {
+            break chain.split_off(at);
         }
-        path.push(next);
     };
     let names: Vec<String> = circle.iter().take(MOST_NAMED).map(|&number| program.text(number)).collect();
     let more = if circle.len() > MOST_NAMED { " …" } else { "" };
-    let remedy = "post receives before sends, or raise `eager`";
+    let waits = |&number: &u32| {
+        matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
+    };
+    let remedy = match circle.iter().any(waits) {
+        true => "post receives before sends, or raise `eager`",
+        false => "let one of them begin without the one before it",
+    };
     Err(refused(format!("file: a deadlock: {}{more}; {remedy}", names.join(", which waits for "))))
 }
 

@@ -64,6 +64,7 @@ impl Resolved for Program {
     type Params = ProgramParams;
 
     fn new(operation: Operation<ProgramParams>, _: &Surroundings<'_>) -> Result<Self, CallError> {
+        operation.params.check()?;
         let program = match operation.params.format {
             Format::Goal => goal::read(operation.params.one_text()?)?,
             Format::Msccl => msccl::read(&operation.params)?,
@@ -75,10 +76,13 @@ impl Resolved for Program {
         if program.operations.is_empty() {
             return Err(refused("file: no rank does anything; give some operations"));
         }
-        program.check()?;
         let network = message.loggops(sending);
         check_ranks(&program, &ranks.0, network.is_some())?;
-        let (partner, successors) = (matching::partners(&program), program.successors());
+        program.check()?;
+        let successors = program.successors();
+        let partner = matching::partners(&program, &successors);
+        matching::check_sizes(&program, &partner)?;
+        message.check(&program)?;
         let simulated = match &network {
             Some(network) => {
                 let mut plan = Plan::new();

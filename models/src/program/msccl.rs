@@ -52,11 +52,14 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
         let name = algorithm.tag_name().name();
         return Err(refused(format!("file: its root is `{name}`, not `algo`; name an MSCCL algorithm")));
     }
-    let mut reader =
-        Reader { document: &document, params, chunk: 0, program: Program::default(), ends: BTreeMap::new() };
+    let newlines = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
+    let mut reader = Reader { newlines, params, chunk: 0, program: Program::default(), ends: BTreeMap::new() };
     let chunks = reader.number(algorithm, "nchunksperloop")?;
     if chunks == 0 {
         return Err(refused("file: `nchunksperloop` is 0; correct it"));
+    }
+    if size.0 == 0 {
+        return Err(refused("size: give at least 1B"));
     }
     if !size.0.is_multiple_of(chunks) {
         let (next, bytes) = (size.0.next_multiple_of(chunks), size.0);
@@ -68,7 +71,8 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
 }
 
 struct Reader<'d> {
-    document: &'d Document<'d>,
+    /// Where lines of the file end.
+    newlines: Vec<usize>,
     params: &'d ProgramParams,
     /// Bytes of a chunk.
     chunk: u64,
@@ -205,7 +209,8 @@ impl Reader<'_> {
     }
 
     fn line(&self, node: Node<'_, '_>) -> u32 {
-        self.document.text_pos_at(node.range().start).row
+        let start = node.range().start;
+        self.newlines.partition_point(|&at| at < start) as u32 + 1
     }
 
     fn wrong(&self, node: Node<'_, '_>, problem: &str) -> CallError {

@@ -9,6 +9,9 @@ const TASKS_EACH: u64 = 5;
 /// Operations of a program at most, so that it has no more tasks than a run may have.
 const MOST_OPERATIONS: usize = (MOST_TASKS / TASKS_EACH) as usize;
 
+/// Longest time of an operation, ps: 100 days, the bound of scenarios.
+pub(super) const MOST_TIME: f64 = 8.64e18;
+
 /// Stands for any source or any tag of a receive.
 pub(super) const ANY: u32 = u32::MAX;
 
@@ -82,6 +85,13 @@ impl Program {
         Ok(self.operations.len() as u32 - 1)
     }
 
+    /// How many dependencies each operation has.
+    pub(super) fn waits(&self) -> Vec<u32> {
+        let mut waits = vec![0; self.operations.len()];
+        self.dependencies.iter().for_each(|d| waits[d.of as usize] += 1);
+        waits
+    }
+
     /// For each operation: those that wait for its begin or end.
     pub(super) fn successors(&self) -> Successors {
         let mut first = vec![0_u32; self.operations.len() + 1];
@@ -96,9 +106,19 @@ impl Program {
         Successors { first, list }
     }
 
-    /// Refuses sends to ranks that are not there.
+    /// Refuses ranks that are not there, and times beyond what a run may have.
     pub(super) fn check(&self) -> Result<(), CallError> {
         for (number, operation) in (0..).zip(&self.operations) {
+            if let Work::Compute { time } = operation.work
+                && !(0.0..=MOST_TIME).contains(&time)
+            {
+                let text = self.text(number);
+                return Err(refused(format!("file: {text} for more than 100 days; check times, flop and `flop_rate`")));
+            }
+            if operation.rank >= self.ranks {
+                let (rank, ranks) = (operation.rank, self.ranks);
+                return Err(refused(format!("file: rank {rank} of {ranks}; raise the number of ranks")));
+            }
             let other = match operation.work {
                 Work::Send { to, .. } => to,
                 Work::Receive { from, .. } if from != ANY => from,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use weir_plugin_api::CallError;
 
+use super::operations::{MOST_TIME, Program, Work};
 use crate::operation::{Over, refused};
 use crate::quantities::{Bandwidth, Bytes, FileContent, Files, Nodes, PerByte, Positive, Time};
 
@@ -137,7 +138,39 @@ pub(super) struct Loggops {
     pub(super) eager: u64,
 }
 
+impl ProgramParams {
+    /// Refuses keys that its format does not read.
+    pub(super) fn check(&self) -> Result<(), CallError> {
+        let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
+        let unread = [
+            ("size", self.size.is_some() && !msccl),
+            ("reduce", self.reduce.is_some() && !msccl),
+            ("copy", self.copy.is_some() && !msccl),
+            ("flop_rate", self.flop_rate.is_some() && !flop),
+        ];
+        match unread.iter().find(|(_, is_unread)| *is_unread) {
+            Some((key, _)) => Err(refused(format!("{key}: files of this format do not need it; remove it"))),
+            None => Ok(()),
+        }
+    }
+}
+
 impl MessageParams {
+    /// Refuses messages that take longer than what a run may have.
+    pub(super) fn check(&self, program: &Program) -> Result<(), CallError> {
+        let sizes = program.operations.iter().filter_map(|operation| match operation.work {
+            Work::Send { bytes, .. } => Some(bytes),
+            _ => None,
+        });
+        let most = sizes.max().unwrap_or(0);
+        let each = self.per_byte.map_or(0.0, |per_byte| per_byte.0).max(self.overhead_per_byte.0);
+        let fixed = [self.latency.0, self.overhead.0, self.gap.0].into_iter().fold(0.0, f64::max);
+        if beyond_first(most) * each + fixed <= MOST_TIME {
+            return Ok(());
+        }
+        Err(refused(format!("message: one of {most} B takes more than 100 days; give smaller times")))
+    }
+
     /// Thread blocks of NCCL copy into buffers at the receiver, and traces of Chakra are of such libraries: no message of
     /// theirs waits for its receive, unless `eager` is given (*assumed*: the buffers are never full).
     pub(super) fn sending(&self, format: Format) -> Sending {

@@ -23,16 +23,20 @@ const MOST_RANKS: u32 = 1 << 20;
 /// Reads a trace.
 pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     let texts = params.texts()?;
-    let lines = || texts.iter().flat_map(|text| actions(text));
-    let mut ranks = 0;
-    for (line, text) in lines() {
-        ranks = ranks.max(rank(text).map_err(|problem| wrong(line, &problem))? + 1);
+    let lines = || (0..).zip(&texts).flat_map(|(file, text)| actions(text).map(move |(line, text)| (file, line, text)));
+    let (mut ranks, mut file_of): (u32, BTreeMap<u32, usize>) = (0, BTreeMap::new());
+    for (file, line, text) in lines() {
+        let rank = rank(text).map_err(|problem| wrong(line, &problem))?;
+        ranks = ranks.max(rank + 1);
+        if *file_of.entry(rank).or_insert(file) != file {
+            return Err(wrong(line, &format!("rank {rank} stands in two files; put all its actions into one")));
+        }
     }
     if ranks == 0 {
         return Err(refused("file: no rank does anything; give some actions"));
     }
     let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0));
-    for (line, text) in lines() {
+    for (_, line, text) in lines() {
         reader.line = line;
         reader.action(text).map_err(|problem| wrong(line, &problem))?;
     }
@@ -111,8 +115,10 @@ impl Arguments<'_> {
     }
 
     /// The root of a collective; rank 0 where it is not given.
-    fn root(&self, at: usize) -> Result<u32, Problem> {
-        if self.words.len() > at { self.number(at) } else { Ok(0) }
+    fn root(&self, at: usize, ranks: u32) -> Result<u32, Problem> {
+        let root = if self.words.len() > at { self.number(at)? } else { 0 };
+        let is_rank = Some(root).filter(|&root| root < ranks);
+        is_rank.ok_or_else(|| format!("`{}` is no root; ranks are 0 to {}", self.words[at], ranks - 1))
     }
 
     fn list(&self, from: usize, count: u32) -> Result<Vec<u64>, Problem> {
@@ -153,7 +159,10 @@ impl Reader {
         let given = Arguments { action: &action, words: words.collect(), unit: self.unit[rank as usize] };
         match action.as_str() {
             "init" => self.unit[rank as usize] = if given.words.is_empty() { 1.0 } else { DOUBLE },
-            "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" | "test" => {}
+            "finalize" | "comm_size" | "comm_dup" | "location" | "test" => {}
+            "comm_split" => {
+                return Err("communicators of a part of the ranks are not read; trace without them".to_owned());
+            }
             "compute" => _ = self.compute(rank, given.real(0)?)?,
             "sleep" => _ = self.add(rank, Work::Compute { time: given.real(0)? * PS_PER_S as f64 }, false)?,
             "send" | "isend" | "recv" | "irecv" => self.message(rank, &given)?,
@@ -232,22 +241,47 @@ impl Reader {
         self.collectives[rank as usize] += 1;
         let member = Member::new(rank, ranks, at);
         let n = ranks as usize;
+        let arguments = match given.action {
+            "barrier" => 0,
+            "bcast" | "broadcast" | "allreduce" | "alltoall" | "allgather" => 2,
+            "reduce" | "gather" | "scatter" => 3,
+            "alltoallv" => 2 * n + 2,
+            "gatherv" | "scatterv" => n + 2,
+            "allgatherv" | "reducescatter" => n + 1,
+            _ => usize::MAX,
+        };
+        given.at_most(arguments)?;
+        let list = |from: usize| given.list(from, ranks);
+        let of = |sizes: Vec<u64>| move |rank: u32| sizes[rank as usize];
+        let root = |at: usize| given.root(at, ranks);
         let parts = match given.action {
             "barrier" => member.all_reduce(0),
-            "bcast" | "broadcast" => member.broadcast(given.root(1)?, given.bytes(0)?),
-            "reduce" => member.reduce(given.root(2)?, given.bytes(0)?),
+            "bcast" | "broadcast" => member.broadcast(root(1)?, given.bytes(0)?),
+            "reduce" => member.reduce(root(2)?, given.bytes(0)?),
             "allreduce" => member.all_reduce(given.bytes(0)?),
-            "alltoall" => member.exchange(&vec![given.bytes(0)?; n], &vec![given.bytes(1)?; n]),
-            "allgather" => member.exchange(&vec![given.bytes(0)?; n], &vec![given.bytes(1)?; n]),
-            "gather" => member.gather(given.root(2)?, given.bytes(0)?, &vec![given.bytes(1)?; n]),
-            "scatter" => member.scatter(given.root(2)?, &vec![given.bytes(0)?; n], given.bytes(1)?),
-            "alltoallv" => member.exchange(&given.list(1, ranks)?, &given.list(n + 2, ranks)?),
-            "allgatherv" => member.exchange(&vec![given.bytes(0)?; n], &given.list(1, ranks)?),
-            "gatherv" => member.gather(given.root(n + 1)?, given.bytes(0)?, &given.list(1, ranks)?),
-            "scatterv" => member.scatter(given.root(n + 1)?, &given.list(0, ranks)?, given.bytes(n)?),
+            "alltoall" | "allgather" => {
+                let (sent, received) = (given.bytes(0)?, given.bytes(1)?);
+                member.exchange(|_| sent, |_| received)
+            }
+            "gather" => {
+                let part = given.bytes(1)?;
+                member.gather(root(2)?, given.bytes(0)?, |_| part)
+            }
+            "scatter" => {
+                let part = given.bytes(0)?;
+                member.scatter(root(2)?, |_| part, given.bytes(1)?)
+            }
+            "alltoallv" => member.exchange(of(list(1)?), of(list(n + 2)?)),
+            "allgatherv" => {
+                let sent = given.bytes(0)?;
+                member.exchange(|_| sent, of(list(1)?))
+            }
+            "gatherv" => member.gather(root(n + 1)?, given.bytes(0)?, of(list(1)?)),
+            "scatterv" => member.scatter(root(n + 1)?, of(list(0)?), given.bytes(n)?),
             "reducescatter" => {
-                let sizes = given.list(0, ranks)?;
-                member.exchange(&sizes, &vec![sizes[rank as usize]; n])
+                let sizes = list(0)?;
+                let own = sizes[rank as usize];
+                member.exchange(of(sizes), |_| own)
             }
             other => {
                 let known = "send, recv, isend, irecv, wait, waitall, test, compute, sleep, barrier, bcast, reduce, allreduce, \

@@ -45,7 +45,7 @@ impl<'p> Tasks<'p> {
             0 => write!(self.name, ".{kind}{dot}{part}"),
             earlier => write!(self.name, ".{earlier}.{kind}{dot}{part}"),
         };
-        let task = PlannedTask::new(&self.name, waits, work).paced(0, at.lead, at.gap);
+        let task = PlannedTask::new(&self.name, waits, work).paced(0, 0.0, at.gap);
         self.plan.task(&at.engine.map_or(task, |engine| task.on(engine, Queue::Ready)))
     }
 
@@ -55,10 +55,9 @@ impl<'p> Tasks<'p> {
     }
 }
 
-/// Which engine serves a task, and with what lead and gap, ps.
+/// Which engine serves a task, and with what gap, ps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Service {
     pub(super) engine: Option<u32>,
-    pub(super) lead: f64,
     pub(super) gap: f64,
 }

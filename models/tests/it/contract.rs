@@ -101,8 +101,8 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
         ("program", json!({ "file": ["num_ranks 1\nrank 0 {\na: calc 5\n}\n"], "format": "goal", "ranks": [3] }), true),
         (
             "program",
-            json!({ "file": ["0 compute 5"], "format": "simgrid-ti", "flop_rate": 1e9, "size": 5, "reduce": 1e9,
-            "copy": 1e9, "message": { "over": "fabric", "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.5,
+            json!({ "file": ["0 compute 5"], "format": "simgrid-ti", "flop_rate": 1e9,
+            "message": { "over": "fabric", "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.5,
             "overhead_per_byte": 0.25, "eager": 9 }, "ranks": [2] }),
             true,
         ),

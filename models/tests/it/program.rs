@@ -395,7 +395,7 @@ fn collectives_of_chakra_become_messages() {
     let step = |bytes: u64| 1_000 * bytes + 1_000_000;
     let time = |comm: u8| time_of(&world, "program", &params(7, comm)) - 3_000_000;
     assert_eq!(time(0), 6 * step(25), "a ring all-reduce");
-    assert_eq!([time(2), time(7)], [3 * step(25); 2], "a ring");
+    assert_eq!([time(2), time(7)], [3 * step(100), 3 * step(25)], "a ring; all-gathers count what a rank puts in");
     assert_eq!(time(5), 2 * step(100), "a binomial tree");
     for (kind, comm, words) in [
         (7, 33, "the collective 33, which is not known"),
@@ -462,10 +462,115 @@ proptest! {
         let mut mixed = text.as_bytes().to_vec();
         let at = at.min(mixed.len());
         mixed.splice(at..(at + bytes.len() / 8).min(mixed.len()), bytes.iter().copied());
+        let own = [json!({}), json!({ "size": 4 }), json!({ "flop_rate": 1e9 }), json!({ "flop_rate": 1e9 })][format].clone();
         let format = ["goal", "msccl", "simgrid-ti", "chakra"][format];
-        let params = json!({ "file": [content(&mixed), content(&bytes)], "format": format, "ranks": [CPU_A, CPU_B], "size": 4, "flop_rate": 1e9 });
-        let _ = try_plan(&World::small(1e9, 0), "program", &params);
-        let one = json!({ "file": [content(&mixed)], "format": format, "size": 4, "flop_rate": 1e9, "message": message() });
-        let _ = try_plan(&World::small(1e9, 0), "program", &one);
+        for (files, ranks, message) in [
+            (vec![content(&mixed), content(&bytes)], json!([CPU_A, CPU_B]), json!({})),
+            (vec![content(&mixed)], json!([CPU_A, CPU_B]), json!({})),
+            (vec![content(&mixed)], json!([]), message()),
+        ] {
+            let mut params = json!({ "file": files, "format": format, "ranks": ranks, "message": message });
+            own.as_object().expect("a map").iter().for_each(|(key, value)| params[key] = value.clone());
+            let _ = try_plan(&World::small(1e9, 0), "program", &params);
+        }
+    }
+}
+
+/// Without a gap both messages share the link from the start; with one the second begins behind the first, and its gap.
+#[test]
+fn a_gap_keeps_messages_of_an_interface_apart() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: send 1000b to 1\n}\nrank 1 {\na: recv 1000b from 0\nb: recv 1000b from 0\n}\n";
+    let time = |gap: u64| time_of(&world, "program", &over_fabric(text, json!({ "gap": gap }), &[GPU_A, GPU_B]));
+    assert_eq!([time(0), time(5_000_000)], [2_000_000, 1_000_000 + 5_000_000 + 1_000_000]);
+}
+
+/// A message that is on its way does not keep the receiver's processor from computing.
+#[test]
+fn latency_takes_no_time_of_the_processor() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000b to 1\n}\nrank 1 {\nr: recv 1000b from 0\na: calc 2000\nb: calc 3000\nb requires a\n}\n";
+    let params = over_fabric(text, json!({ "latency": 4_000_000, "overhead": 0 }), &[GPU_A, GPU_B]);
+    let plan = plan(&world, "program", &params);
+    let outcome = run(&world, &plan, "max-min");
+    let end = |name: &str| {
+        let at = plan.iter().position(|task| task.name == name).expect("a task");
+        outcome.tasks[at + 1].end.0
+    };
+    assert_eq!((end("r1.8.calc"), end("r1.6.recv")), (5_000_000, 5_000_000));
+}
+
+/// Nothing is free: an empty message takes the latencies of its links, and so does a barrier, up the tree and down.
+#[test]
+fn empty_messages_cross_the_links() {
+    let (world, ranks) = (World::star(4, 1e9, 500_000), [1, 2, 3, 4]);
+    let text = "num_ranks 4\nrank 0 {\na: send 0b to 1\n}\nrank 1 {\na: recv 0b from 0\n}\n";
+    assert_eq!(time_of(&world, "program", &over_fabric(text, json!({}), &ranks)), 1_000_000 + 1_000);
+    let barrier =
+        json!({ "file": ["0 barrier\n1 barrier\n2 barrier\n3 barrier\n"], "format": "simgrid-ti", "ranks": ranks });
+    // The root sends to both of its children at once, whose bytes share its link.
+    assert_eq!(time_of(&world, "program", &barrier), 4 * (1_000_000 + 1_000) + 1_000);
+}
+
+/// The order in which a rank can begin its receives counts, not that of the file: both networks take the same messages.
+#[test]
+fn receives_match_in_the_order_in_which_they_begin() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2
+rank 0 {
+s1: send 100000b to 1
+s2: send 100000b to 1
+s2 requires s1
+}
+rank 1 {
+a: recv 100000b from 0
+b: recv 100000b from 0
+a requires b
+}
+";
+    assert!(time_of(&world, "program", &goal(text)) > 0);
+    assert_eq!(time_of(&world, "program", &over_fabric(text, json!({}), &[GPU_A, GPU_B])), 2 * 100_000_000);
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let (world, pair) = (World::small(1e9, 0), [GPU_A, GPU_B]);
+    let two = |from: &str, to: &str| format!("num_ranks 2\nrank 0 {{\n{from}\n}}\nrank 1 {{\n{to}\n}}\n");
+    let of_goal = |text: String| over_fabric(&text, json!({}), &pair);
+    let of_trace = |text: &str| json!({ "file": [text], "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 });
+    let mut unread = of_goal(two("a: calc 1", ""));
+    unread["size"] = json!(5);
+    let long = json!({ "file": [two("a: send 9b to 1", "a: recv 9b from 0")], "format": "goal", "message": { "per_byte": 8e18 } });
+    for (params, words) in [
+        (
+            of_goal("num_ranks 2\nrank 1 {\na: calc 1\n}\nnum_ranks 1\n".to_owned()),
+            "line 5: `num_ranks` is given twice",
+        ),
+        (of_goal("rank 0 {\n}\n".to_owned()), "line 1: `num_ranks` is missing"),
+        (
+            of_goal(two("a: send 9b to 1", "a: recv 5b from 0")),
+            "rank 0, line 3: send 9 B to rank 1, tag 0, but rank 1, line 6: receive 5 B",
+        ),
+        (of_goal(two("a: calc 18446744073709551615", "")), "rank 0, line 3: compute for more than 100 days"),
+        (of_goal(two("a: calc 99999999999999999999", "")), "give a smaller one"),
+        (unread, "size: files of this format do not need it"),
+        (long, "message: one of 9 B takes more than 100 days"),
+        (of_trace("0 bcast 5 9\n1 bcast 5 9\n"), "`9` is no root; ranks are 0 to 1"),
+        (of_trace("0 bcast 5 0 4\n1 bcast 5 0 4\n"), "a type of data"),
+        (of_trace("0 comm_split 1\n1 compute 1\n"), "communicators of a part"),
+        (of_trace("0 compute 1e300\n1 compute 1\n"), "compute for more than 100 days"),
+        (
+            json!({ "file": ["0 compute 1", "0 compute 1\n1 compute 1"], "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 }),
+            "rank 0 stands in two files",
+        ),
+        (json!({ "file": ["", ""], "format": "chakra", "ranks": pair }), "file: rank 0: its file is empty"),
+        (json!({ "file": ["", "", ""], "format": "chakra", "ranks": [1, 2] }), "rank 0: its file is empty"),
+        (
+            json!({ "file": [SMALL.replace("DEP", "-1")], "format": "msccl", "ranks": pair, "size": 0 }),
+            "size: give at least 1B",
+        ),
+    ] {
+        let said = refusal(&world, "program", &params);
+        assert!(said.contains(words), "{words}: {said}");
     }
 }

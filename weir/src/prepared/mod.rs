@@ -166,7 +166,8 @@ impl<'a> PreparedRun<'a> {
             return None;
         }
         let part = self.tasks.part(tasks);
-        let alone = PreparedRun { tasks: &part, ..*self }.outcome(sim::RunOptions::default()).ok()?;
+        let (own, options, params) = (PreparedRun { tasks: &part, ..*self }, RunOptions::default(), self.params());
+        let alone = own.outcome(self.engine(&options, &params)).ok()?;
         Some(alone.makespan - alone.tasks.first()?.end)
     }
 

@@ -27,6 +27,8 @@ const LISTED: u64 = 1_000_000;
 const FILES: u64 = 100_000;
 /// Bytes of a file whose content is given to a model at most; *assumed*: programs of 10^6 operations have about 50 MB.
 const FILE_BYTES: u64 = 256 << 20;
+/// The same of all files of a scenario's operations; *assumed*, they are in memory several times.
+const ALL_FILES_BYTES: u64 = 512 << 20;
 
 /// Devices that operations name and the topology lacks: nodes beyond the end of the fabric, without links.
 #[derive(Debug, Default)]
@@ -59,6 +61,8 @@ pub(in crate::workload) struct Known {
     nearest: Option<Box<[NodeId]>>,
     /// Names and rows listed so far.
     listed: u64,
+    /// Bytes of the files whose contents were given to models.
+    file_bytes: u64,
     /// Tables read so far, by path and columns: many operations may name one.
     tables: FxHashMap<(PathBuf, String), Json>,
 }
@@ -157,7 +161,14 @@ impl Names for Site<'_> {
     fn files(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()> {
         let left = FILES.saturating_sub(found.len() as u64);
         expand(context, value, what, left, |context, name| {
-            found.push(content(context, self.files, value.span, name)?);
+            let (content, bytes) = content(context, self.files, value.span, name)?;
+            self.known.file_bytes += bytes;
+            if self.known.file_bytes > ALL_FILES_BYTES {
+                let message =
+                    format!("the files of this scenario's operations have more than {} MiB", ALL_FILES_BYTES >> 20);
+                return Err(context.error(value.span, message, "name fewer, or smaller ones"));
+            }
+            found.push(content);
             Ok(())
         })?;
         Ok(())
@@ -174,8 +185,8 @@ impl Names for Site<'_> {
     }
 }
 
-/// What is in a file: its text, or `{ "bytes": … }` with one character from U+0000 to U+00FF for each byte where it is none.
-fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> Read<Json> {
+/// What is in a file, and its bytes: its text, or `{ "bytes": … }` with one character from U+0000 to U+00FF for each byte where it is none.
+fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> Read<(Json, u64)> {
     let help = "split it, or take a part of it";
     let (file, _) = files.open_table(context, span, name, FILE_BYTES, help)?;
     let mut bytes = Vec::new();
@@ -187,11 +198,13 @@ fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> 
         let message = format!("the file {} is larger than {} MiB", quoted(name), FILE_BYTES >> 20);
         return Err(context.error(span, message, help));
     }
-    Ok(match String::from_utf8(bytes) {
+    let count = bytes.len() as u64;
+    let content = match String::from_utf8(bytes) {
         Ok(text) => Json::String(text),
         Err(error) => {
             let bytes: String = error.into_bytes().into_iter().map(char::from).collect();
             serde_json::json!({ "bytes": bytes })
         }
-    })
+    };
+    Ok((content, count))
 }
