@@ -261,7 +261,10 @@ impl Reader {
             7 | 8 => member.ring(ranks - 1, part),
             BARRIER => member.all_reduce(0),
             kind => {
-                return Err(format!("node {} has the collective {kind}, which is not known; there are 0 to 9", node.id));
+                return Err(format!(
+                    "node {} has the collective {kind}, which is not known; there are 0 to 9",
+                    node.id
+                ));
             }
         })
     }
