@@ -10,6 +10,8 @@ use weir_plugin_api::{
     Alternative, CallError, Estimate, Estimates, NodeId, PS_PER_S, Plan, Relation, RouteInfo, Surroundings,
 };
 
+/// Longest time of a task, ps: 100 days (the contract of plans).
+pub(crate) const MOST_TIME_PS: f64 = 8.64e18;
 /// Most tasks of one plan: the scenario format's bound on expanded transfers.
 pub(crate) const MOST_TASKS: u64 = 10_000_000;
 

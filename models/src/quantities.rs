@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 /// Most bytes of one quantity, 2^53 (scenario format, "Quantities"): beyond, an f64 is not exact.
-const MOST_BYTES: u64 = 1 << 53;
+pub(crate) const MOST_BYTES: u64 = 1 << 53;
 
 /// A schema that stands where it is used, not behind a reference.
 macro_rules! schema_of {

@@ -171,7 +171,7 @@ impl Files {
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), "check the file")
         })?;
         if table.metadata().is_ok_and(|m| m.len() > most) {
-            let message = format!("the table {} is larger than {} MiB", quoted(named), most >> 20);
+            let message = format!("the file {} is larger than {} MiB", quoted(named), most >> 20);
             return Err(context.error(span, message, help));
         }
         tracing::debug!(file = display_path, bytes = table.metadata().map_or(0, |m| m.len()), "opened a table");

@@ -136,10 +136,10 @@ impl Tasks<'_> {
         let mut brought = Vec::with_capacity(sends.len() * (chunks.end - chunks.start) as usize);
         for send in sends {
             for chunk in chunks.clone() {
-                let task = self.message(channel, round, send, chunk);
-                brought.push((channel.place(send.to, send.tree, chunk), task));
+                let (sent, has) = self.message(channel, round, send, chunk);
+                brought.push((channel.place(send.to, send.tree, chunk), has));
                 if !is_last {
-                    for position in [send.from, send.to] {
+                    for (position, task) in [(send.from, sent), (send.to, has)] {
                         got[channel.ranks[position as usize] as usize].push(Wait::end(task));
                     }
                 }
@@ -148,8 +148,8 @@ impl Tasks<'_> {
         brought.into_iter().for_each(|(place, task)| channel.got[place].add(task));
     }
 
-    /// A chunk of a message, and its adding; returns the task at whose end the receiver has it.
-    fn message(&mut self, channel: &mut Channel, round: u64, send: &Send, chunk: u64) -> u32 {
+    /// A chunk of a message, and its adding; returns the tasks at whose ends it is sent, and the receiver has it.
+    fn message(&mut self, channel: &mut Channel, round: u64, send: &Send, chunk: u64) -> (u32, u32) {
         let collective = self.collective;
         let bytes = send.bytes.saturating_sub(chunk * channel.chunk).min(channel.chunk.max(1));
         let bytes = if channel.chunks == 1 { send.bytes } else { bytes };
@@ -169,13 +169,13 @@ impl Tasks<'_> {
         let task = PlannedTask::new(&self.name, &channel.got[place].tasks, work).paced(0, collective.lead, 0.0);
         let task = self.plan.task(&PlannedTask { engine: sender, queue: Queue::Issued, ..task });
         if !send.adds || collective.per_byte_added == 0.0 {
-            return task;
+            return (task, task);
         }
         let adder = self.adder(channel, send.to);
         self.write_name("a", channel, round, send, chunk);
         let work = PlannedWork::Lasts(bytes as f64 * collective.per_byte_added);
         let waits = [Wait::end(task)];
-        self.plan.task(&PlannedTask::new(&self.name, &waits, work).on(adder, Queue::Ready))
+        (task, self.plan.task(&PlannedTask::new(&self.name, &waits, work).on(adder, Queue::Ready)))
     }
 
     /// The engine of a sender; none where all messages go at once.

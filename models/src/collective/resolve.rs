@@ -7,12 +7,8 @@ use super::order::{self, Found};
 use super::params::{Algorithm, CollectiveParams, Kind, Order};
 use super::steps::Steps;
 use crate::machine::machines;
-use crate::operation::{check_count, refused};
-
-/// Most bytes of a task, 2^53 (the contract of plans).
-const MOST_BYTES: u64 = 1 << 53;
-/// Most time of a task, ps: 100 days (the contract of plans).
-const MOST_TIME_PS: f64 = 8.64e18;
+use crate::operation::{MOST_TIME_PS, check_count, refused};
+use crate::quantities::MOST_BYTES;
 
 /// Some ranks that do a collective among themselves.
 #[derive(Clone, PartialEq, Debug)]
@@ -132,8 +128,12 @@ impl Collective {
             let (chunks, _) = self.chunks(&self.of_channel(&group.steps, 0));
             tasks = tasks.saturating_add(messages.saturating_mul(chunks).saturating_mul(adding));
         }
-        let key = if self.chunk.is_some() { "chunk: give larger chunks" } else { "ranks: name fewer" };
-        check_count(tasks, &format!("{key}, fewer channels, or an algorithm with fewer messages"))
+        let key = match (self.chunk, self.channels) {
+            (Some(_), _) => "chunk: give larger chunks, fewer channels",
+            (None, 2..) => "channels: give fewer, name fewer ranks",
+            _ => "ranks: name fewer",
+        };
+        check_count(tasks, &format!("{key}, or an algorithm with fewer messages"))
     }
 
     /// What the links carry and how long adding takes stay within what a plan may hold.

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::{FIRST_TAG, Member, Steps};
-use super::operations::{Dependency, Operation, Program, Work};
+use super::operations::{Dependency, Operation, Problem, Program, Work};
 use super::params::ProgramParams;
 use super::protobuf::{Field, Value, fields, messages};
 use crate::operation::refused;
+use crate::quantities::MOST_BYTES;
 
 /// Picoseconds of a microsecond, the unit of durations.
 const US: f64 = 1e6;
@@ -40,8 +41,6 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     }
     Ok(reader.program)
 }
-
-type Problem = String;
 
 struct Reader {
     program: Program,
@@ -100,7 +99,7 @@ impl Node {
 
     fn bytes(&self) -> Result<u64, Problem> {
         let bytes = self.attribute("comm_size")?;
-        let fits = Some(bytes).filter(|bytes| *bytes <= 1 << 53);
+        let fits = Some(bytes).filter(|bytes| *bytes <= MOST_BYTES);
         fits.ok_or_else(|| format!("`comm_size` of node {} is {bytes}, more than 2^53; correct it", self.id))
     }
 }

@@ -1,9 +1,12 @@
 //! Collectives of traces as messages: what one rank sends and receives, step by step.
 //!
 //! All-reduces, all-gathers and reduce-scatters of Chakra go round a ring (Patarasu, Yuan, *Bandwidth optimal all-reduce
-//! algorithms for clusters of workstations*, JPDC 69(2), 2009). Broadcasts and reductions go along a binomial tree (Thakur, Rabenseifner, Gropp, *Optimization of Collective Communication
-//! Operations in MPICH*, IJHPCA 19(1), 2005, section 5), the others straight from rank to rank. Which algorithm the traced
-//! program took is not in its trace: *assumed*.
+//! algorithms for clusters of workstations*, JPDC 69(2), 2009). Broadcasts and reductions go along a binomial tree (Thakur,
+//! Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*, IJHPCA 19(1), 2005, section 5), the
+//! others straight from rank to rank. Which algorithm the traced program took is not in its trace: *assumed*.
+//!
+//! The model `collective` has the messages of all ranks round by round. Here each rank has sizes of its own, and meets its
+//! collectives one by one: only its own messages are made, so that n ranks cost n times what one sends.
 
 use super::operations::Work;
 

@@ -1,7 +1,7 @@
 //! A program whose messages go over the links of the topology.
 //!
 //! ```text
-//! send (cpu: o + (s−1)·O) ──► message (fabric) ──► arrived (L) ──► taken (cpu of the receiver: o + (s−1)·O) ──► received
+//! send (cpu: o + (s−1)·O) ──► message (fabric) ──► arrived (L) ──► overhead (cpu of the receiver: o + (s−1)·O) ──► recv
 //!                                  ▲ rendezvous: once the receive is posted    posted (of the receive) ────────────┘
 //! ```
 //!
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, EngineScope, NodeId, Plan, PlannedWork, Wait};
 
-use super::matching::{NONE, is_wild};
+use super::matching::is_wild;
 use super::operations::{Operation, Program, Work};
 use super::params::{MessageParams, Sending};
 use super::tasks::{Service, Tasks};
@@ -37,11 +37,12 @@ pub(super) fn check(program: &Program) -> Result<(), CallError> {
     })
 }
 
-/// Plans a program, each rank on its device.
+/// Plans a program whose messages all have their partners, each rank on its device.
 pub(super) fn plan(
     program: &Program,
     partner: &[u32],
-    (message, sending): (&MessageParams, Sending),
+    message: &MessageParams,
+    sending: Sending,
     ranks: &[u32],
     plan: &mut Plan,
 ) {
@@ -109,8 +110,8 @@ impl Planner<'_> {
         if self.message.latency.0 > 0.0 {
             come = self.tasks.add(id, "arrived", &[Wait::end(come)], PlannedWork::Lasts(self.message.latency.0));
         }
-        let taken = self.tasks.add_on(id, "taken", &[Wait::end(come)], self.processing(bytes), cpu);
-        self.tasks.add(id, "", &[Wait::end(posted), Wait::end(taken)], PlannedWork::Nothing);
+        let overhead = self.tasks.add_on(id, "overhead", &[Wait::end(come)], self.processing(bytes), cpu);
+        self.tasks.add(id, "", &[Wait::end(posted), Wait::end(overhead)], PlannedWork::Nothing);
     }
 }
 
@@ -138,10 +139,4 @@ fn engines(program: &Program, plan: &mut Plan, name: &str, of: impl Fn(&Operatio
         *known.entry((rank, number)).or_insert_with(new)
     };
     program.operations.iter().map(|operation| Some(engine(operation.rank, of(operation)?))).collect()
-}
-
-/// Whether every message has its partner, which the check of a program has seen to.
-pub(super) fn is_matched(program: &Program, partner: &[u32]) -> bool {
-    let messages = |work: Work| matches!(work, Work::Send { .. } | Work::Receive { .. });
-    program.operations.iter().zip(partner).all(|(operation, &other)| !messages(operation.work) || other != NONE)
 }

@@ -18,15 +18,14 @@ use std::str::SplitWhitespace;
 
 use weir_plugin_api::CallError;
 
-use super::operations::{ANY, Dependency, Operation, Program, Work};
+use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use crate::operation::refused;
+use crate::quantities::MOST_BYTES;
 
 /// Picoseconds of a nanosecond, the unit of `calc`.
 const NS: f64 = 1e3;
 /// Operations of LogGOPSim's second version, which other networks need.
 const PORTALS: [&str; 5] = ["append", "put", "tput", "get", "tappend"];
-/// Ranks at most; *assumed*, as many as endpoints.
-const MOST_RANKS: u32 = 1 << 20;
 
 /// Reads a program.
 pub(super) fn read(text: &str) -> Result<Program, CallError> {
@@ -35,19 +34,15 @@ pub(super) fn read(text: &str) -> Result<Program, CallError> {
     for (line, text) in (1..).zip(text.lines()) {
         reader.line = line;
         let code = without_comments(text, &mut in_comment);
-        reader.statement(code.trim()).map_err(|problem| wrong(line, &problem))?;
+        reader.statement(code.trim()).map_err(|problem| wrong_line(line, &problem))?;
     }
     if let Some(rank) = reader.rank {
-        return Err(wrong(reader.line, &format!("the file ends within rank {rank}; close it by `}}`")));
+        return Err(wrong_line(reader.line, &format!("the file ends within rank {rank}; close it by `}}`")));
     }
     if reader.program.ranks == 0 {
         return Err(refused("file: it has no `num_ranks`; begin it with `num_ranks N`"));
     }
     Ok(reader.program)
-}
-
-fn wrong(line: u32, problem: &str) -> CallError {
-    refused(format!("file: line {line}: {problem}"))
 }
 
 /// The line without what stands in comments.
@@ -79,8 +74,6 @@ struct Reader {
     labels: HashMap<Box<str>, u32>,
     line: u32,
 }
-
-type Problem = String;
 
 impl Reader {
     fn statement(&mut self, code: &str) -> Result<(), Problem> {
@@ -184,7 +177,9 @@ impl Reader {
             Some("requires") => false,
             Some("irequires") => true,
             _ if PORTALS.contains(&of) => {
-                return Err(format!("`{of}` belongs to the Portals dialect of GOAL, which is not read"));
+                return Err(format!(
+                    "`{of}` belongs to the Portals dialect of GOAL, which is not read; use send and recv"
+                ));
             }
             _ => {
                 let help = "write `LABEL: send …`, recv or calc, or `LABEL requires LABEL`";
@@ -207,7 +202,7 @@ impl Reader {
 /// `4096b to 1`, or `4096b from 1`.
 fn message(word: &str, words: &mut SplitWhitespace<'_>) -> Result<Work, Problem> {
     let size = words.next().unwrap_or_default();
-    let bytes = size.strip_suffix('b').and_then(|bytes| bytes.parse().ok()).filter(|bytes: &u64| *bytes <= 1 << 53);
+    let bytes = size.strip_suffix('b').and_then(|bytes| bytes.parse().ok()).filter(|bytes: &u64| *bytes <= MOST_BYTES);
     let Some(bytes) = bytes else {
         return Err(format!("`{}` is no size; write bytes up to 2^53, as in `4096b`", shown(size)));
     };
@@ -248,13 +243,4 @@ fn end(words: &mut SplitWhitespace<'_>) -> Result<(), Problem> {
         None => Ok(()),
         Some(word) => Err(format!("`{}` is too much on this line; remove it", shown(word))),
     }
-}
-
-/// A word of the file as messages show it: short.
-fn shown(word: &str) -> String {
-    let mut short: String = word.chars().take(32).collect();
-    if short.len() < word.len() {
-        short.push('…');
-    }
-    short
 }

@@ -1,15 +1,15 @@
 //! The LogGOPS network: a program on ranks whose messages never meet on a link.
 //!
 //! **Definition.** A send of s bytes holds the processor for o + (s − 1)·O, and its network interface sends nothing else for
-//! g + (s − 1)·G. Its first byte arrives o + L after the send began. Taking it in holds the receiver's processor for
+//! g + (s − 1)·G. Its first byte arrives o + L after the send began. Receiving it holds the receiver's processor for
 //! o + (s − 1)·max(O, G), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
 //! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
-//! done once its message has been taken in. Messages of a pair with one tag arrive in order.
+//! done once its message has been received. Messages of a pair with one tag arrive in order.
 //! **Ties.** What becomes ready first is served first; of equals the one that was freed first.
 //! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
 //! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for a computation
-//! on another stream as free when that begins; here it waits for its end. It lets the receiver's stream with the number of the
-//! sender's take a message in; here that of the receive does.)
+//! on another stream as free when that begins; here it waits for its end. A message is received by the stream with the number of
+//! the sender's; here by that of the receive.)
 //!
 //! The outcome fixes in which order processors and interfaces serve. The plan says so as waits, so that the simulation comes to
 //! the same times, and its critical path says what they are made of.
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{Progress, lonely_message, refuse_stuck};
+use super::matching::{Progress, refuse_stuck, unmatched_message};
 use super::operations::{ANY, Program, Successors, Work};
 use super::params::Loggops;
 use super::tasks::Tasks;
@@ -104,9 +104,9 @@ pub(super) struct Run<'p> {
     /// Per operation: dependencies that are not satisfied yet, and what those that are satisfied have as tasks.
     left: Vec<u32>,
     ready: Vec<(u64, Vec<Wait>)>,
-    /// Per send: the task in which its message is taken in, the flight before, and when that ends.
+    /// Per send: the task in which its message is received, the flight before, and when that ends.
     progress: Progress,
-    taken: Vec<Option<(u64, Wait)>>,
+    received: Vec<Option<(u64, Wait)>>,
     flight: Vec<Option<Wait>>,
 }
 
@@ -136,7 +136,7 @@ impl<'p> Run<'p> {
             left,
             ready: vec![(0, Vec::new()); operations],
             progress: Progress::new(operations),
-            taken: vec![None; operations],
+            received: vec![None; operations],
             flight: vec![None; operations],
         }
     }
@@ -154,7 +154,7 @@ impl<'p> Run<'p> {
         refuse_stuck(self.program, self.partner, &self.progress)?;
         let left = self.ranks.iter().flat_map(|rank| rank.unexpected.values().flatten());
         if let Some(&(_, send)) = left.min() {
-            return Err(lonely_message(self.program, send));
+            return Err(unmatched_message(self.program, send));
         }
         let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
         Ok(self.ranks.iter().map(last).collect())
@@ -263,7 +263,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// A message has come, and is taken in once processor and interface are free.
+    /// A message has come, and is received once processor and interface are free.
     fn message(&mut self, time: u64, count: u64, send: u32) {
         let operation = self.program.operations[send as usize];
         let Work::Send { to, bytes, tag } = operation.work else { return };
@@ -280,13 +280,13 @@ impl<'p> Run<'p> {
         cpu.waits(&mut self.tasks, &mut waits);
         nic.waits(&mut self.tasks, &mut waits);
         let (holds, gap) = (self.network.receiving(bytes), self.network.gap(bytes));
-        let task = self.tasks.add(send, "taken", &waits, lasts(holds));
+        let task = self.tasks.add(send, "received", &waits, lasts(holds));
         cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
         nic.hold(
             time.saturating_add(gap),
-            Until::Gap { operation: send, part: "taken-gap", behind: Wait::start(task), gap },
+            Until::Gap { operation: send, part: "received-gap", behind: Wait::start(task), gap },
         );
-        self.taken[send as usize] = Some((time.saturating_add(holds), Wait::end(task)));
+        self.received[send as usize] = Some((time.saturating_add(holds), Wait::end(task)));
         match take_posted(&mut rank.posted, operation.rank, tag) {
             Some(receive) => self.meet(time, Wait::start(task), send, receive),
             None => {
@@ -299,7 +299,7 @@ impl<'p> Run<'p> {
 
     /// A message and its receive have met, at a moment of a task.
     fn meet(&mut self, time: u64, moment: Wait, send: u32, receive: u32) {
-        let Some((taken, task)) = self.taken[send as usize] else { return };
+        let Some((received, task)) = self.received[send as usize] else { return };
         let operation = self.program.operations[send as usize];
         let Work::Send { bytes, .. } = operation.work else { return };
         if bytes > self.network.eager {
@@ -312,7 +312,7 @@ impl<'p> Run<'p> {
         let mut waits = vec![task];
         waits.extend(posted.map(Wait::end));
         let done = self.tasks.add(receive, "", &waits, PlannedWork::Nothing);
-        self.end(receive, taken.max(time), Wait::end(done));
+        self.end(receive, received.max(time), Wait::end(done));
     }
 
     fn begin(&mut self, number: u32, time: u64, task: u32) {

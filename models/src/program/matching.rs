@@ -150,12 +150,12 @@ pub(super) fn check(program: &Program, partner: &[u32], successors: &Successors,
 /// Refuses what is not done, or a send that nobody receives, with the circle of those that wait for each other.
 pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progress) -> Result<(), CallError> {
     let any_wild = program.operations.iter().any(|operation| is_wild(operation.work));
-    let lonely = (0..).zip(&program.operations).find(|&(number, operation)| {
+    let unmatched = (0..).zip(&program.operations).find(|&(number, operation)| {
         let messages = matches!(operation.work, Work::Send { .. } | Work::Receive { .. }) && !is_wild(operation.work);
         messages && partner[number as usize] == NONE && !(any_wild && progress.done[number as usize])
     });
-    if let Some((number, _)) = lonely {
-        return Err(lonely_message(program, number));
+    if let Some((number, _)) = unmatched {
+        return Err(unmatched_message(program, number));
     }
     let Some(first) = progress.done.iter().position(|done| !done) else { return Ok(()) };
     let mut dependencies: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
@@ -191,7 +191,7 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
 }
 
 /// The refusal of a message whose other end is missing.
-pub(super) fn lonely_message(program: &Program, number: u32) -> CallError {
+pub(super) fn unmatched_message(program: &Program, number: u32) -> CallError {
     let is_send = matches!(program.operations[number as usize].work, Work::Send { .. });
     let lacks = if is_send { "no receive" } else { "no send" };
     refused(format!("file: {} has {lacks} that matches it; add one", program.text(number)))

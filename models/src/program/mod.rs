@@ -31,7 +31,7 @@ use weir_plugin_api::{CallError, Estimates, Plan, Relation, Surroundings};
 use crate::operation::{self, Operation, Resolved, estimate, refused, seconds};
 use loggops::{Ends, Run};
 use operations::Work;
-use params::{Format, Loggops, MessageParams, ProgramParams, Sending};
+use params::{Format, MessageParams, ProgramParams, Sending};
 
 /// A program that can be planned.
 pub(crate) struct Program {
@@ -40,7 +40,6 @@ pub(crate) struct Program {
     ranks: Vec<u32>,
     message: MessageParams,
     sending: Sending,
-    network: Option<Loggops>,
     /// On the LogGOPS network: when each rank ends, and the tasks, until they are planned.
     simulated: Option<(RefCell<Plan>, Ends)>,
 }
@@ -95,16 +94,13 @@ impl Resolved for Program {
                 None
             }
         };
-        Ok(Self { program, partner, ranks: ranks.0, message, sending, network, simulated })
+        Ok(Self { program, partner, ranks: ranks.0, message, sending, simulated })
     }
 
     fn plan(&self, plan: &mut Plan) {
         match &self.simulated {
             Some((tasks, _)) => *plan = tasks.take(),
-            None if fabric::is_matched(&self.program, &self.partner) => {
-                fabric::plan(&self.program, &self.partner, (&self.message, self.sending), &self.ranks, plan);
-            }
-            None => {}
+            None => fabric::plan(&self.program, &self.partner, &self.message, self.sending, &self.ranks, plan),
         }
     }
 
@@ -132,7 +128,7 @@ impl Resolved for Program {
             bytes: sizes.fold(0, u64::saturating_add),
             compute_s: seconds(compute.sum()),
             rank_ends_s: ends.map(|ends| ends.iter().map(|&end| seconds(end as f64)).collect()),
-            network: if self.network.is_some() { "loggops" } else { "fabric" },
+            network: if ends.is_some() { "loggops" } else { "fabric" },
         };
         Ok(Estimates { list, details: operation::details(&details)? })
     }

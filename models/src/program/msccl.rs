@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 use weir_plugin_api::{CallError, PS_PER_S};
 
-use super::operations::{Dependency, Operation, Program, Work};
+use super::operations::{Dependency, Operation, Program, Work, wrong_line};
 use super::params::ProgramParams;
 use crate::operation::refused;
+use crate::quantities::MOST_BYTES;
 
 /// What a step does, in this order.
 const STEPS: [(&str, &[Part]); 10] = [
@@ -120,7 +121,7 @@ impl Reader<'_> {
         for Late { first, on, line } in late {
             let Some(&end) = self.ends.get(&on) else {
                 let (_, block, step) = on;
-                return Err(refused(format!("file: line {line}: thread block {block} has no step {step}; correct it")));
+                return Err(wrong_line(line, &format!("thread block {block} has no step {step}; correct it")));
             };
             self.program.dependencies.push(Dependency { of: first, on: end, begin: false });
         }
@@ -158,7 +159,7 @@ impl Reader<'_> {
             let known = STEPS.map(|(name, _)| name).join(", ");
             return Err(self.wrong(step, &format!("no step has the type `{kind}`; there are {known}")));
         };
-        let bytes = self.number(step, "cnt")?.checked_mul(self.chunk).filter(|bytes| *bytes <= 1 << 53);
+        let bytes = self.number(step, "cnt")?.checked_mul(self.chunk).filter(|bytes| *bytes <= MOST_BYTES);
         let Some(bytes) = bytes else { return Err(self.wrong(step, "its chunks have more than 2^53 bytes")) };
         let (first, mut last) = (self.program.operations.len() as u32, before);
         for part in *parts {
@@ -215,7 +216,7 @@ impl Reader<'_> {
 
     fn wrong(&self, node: Node<'_, '_>, problem: &str) -> CallError {
         let remedy = if problem.contains("; ") { "" } else { "; correct it" };
-        refused(format!("file: line {}: {problem}{remedy}", self.line(node)))
+        wrong_line(self.line(node), &format!("{problem}{remedy}"))
     }
 }
 

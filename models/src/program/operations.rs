@@ -2,15 +2,15 @@
 
 use weir_plugin_api::CallError;
 
-use crate::operation::{MOST_TASKS, refused};
+use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
 
 /// Tasks of one operation at most: a send, its gap and flight, and what takes it in, with a gap.
 const TASKS_EACH: u64 = 5;
 /// Operations of a program at most, so that it has no more tasks than a run may have.
 const MOST_OPERATIONS: usize = (MOST_TASKS / TASKS_EACH) as usize;
 
-/// Longest time of an operation, ps: 100 days, the bound of scenarios.
-pub(super) const MOST_TIME: f64 = 8.64e18;
+/// Ranks at most; *assumed*, as many as endpoints.
+pub(super) const MOST_RANKS: u32 = 1 << 20;
 
 /// Stands for any source or any tag of a receive.
 pub(super) const ANY: u32 = u32::MAX;
@@ -110,7 +110,7 @@ impl Program {
     pub(super) fn check(&self) -> Result<(), CallError> {
         for (number, operation) in (0..).zip(&self.operations) {
             if let Work::Compute { time } = operation.work
-                && !(0.0..=MOST_TIME).contains(&time)
+                && !(0.0..=MOST_TIME_PS).contains(&time)
             {
                 let text = self.text(number);
                 return Err(refused(format!("file: {text} for more than 100 days; check times, flop and `flop_rate`")));
@@ -148,4 +148,21 @@ impl Successors {
         let at = operation as usize;
         &self.list[self.first[at] as usize..self.first[at + 1] as usize]
     }
+}
+
+/// What is wrong with a file, as a sentence; `; ` before what to do.
+pub(super) type Problem = String;
+
+/// A refusal of a line.
+pub(super) fn wrong_line(line: u32, problem: &str) -> CallError {
+    refused(format!("file: line {line}: {problem}"))
+}
+
+/// A word of a file as messages show it: short.
+pub(super) fn shown(word: &str) -> String {
+    let mut short: String = word.chars().take(32).collect();
+    if short.len() < word.len() {
+        short.push('…');
+    }
+    short
 }

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use weir_plugin_api::CallError;
 
-use super::operations::{MOST_TIME, Program, Work};
-use crate::operation::{Over, refused};
+use super::operations::{Program, Work};
+use crate::level::after_first;
+use crate::operation::{MOST_TIME_PS, Over, refused};
 use crate::quantities::{Bandwidth, Bytes, FileContent, Files, Nodes, PerByte, Positive, Time};
 
 /// Up to how many bytes a message is sent without waiting for its receive: LogGOPSim's own value.
@@ -84,8 +85,8 @@ pub(crate) struct MessageParams {
     #[serde(default)]
     #[schemars(with = "Over")]
     pub(crate) over: Option<Over>,
-    /// L: from the end of the sender's overhead to the first byte at the receiver; over the fabric, beside the latencies of
-    /// links. 0 by default.
+    /// L: from the end of the sender's overhead to the first byte at the receiver; over the fabric from the last byte on, beside
+    /// the latencies of links. 0 by default.
     #[serde(default)]
     pub(crate) latency: Time,
     /// o: time of the processor for each message, at the sender and at the receiver. 0 by default.
@@ -110,6 +111,21 @@ pub(crate) struct MessageParams {
 }
 
 impl ProgramParams {
+    /// Refuses keys that its format does not read.
+    pub(super) fn check(&self) -> Result<(), CallError> {
+        let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
+        let unread = [
+            ("size", self.size.is_some() && !msccl),
+            ("reduce", self.reduce.is_some() && !msccl),
+            ("copy", self.copy.is_some() && !msccl),
+            ("flop_rate", self.flop_rate.is_some() && !flop),
+        ];
+        match unread.iter().find(|(_, is_unread)| *is_unread) {
+            Some((key, _)) => Err(refused(format!("{key}: files of this format do not need it; remove it"))),
+            None => Ok(()),
+        }
+    }
+
     /// The texts of the files.
     pub(super) fn texts(&self) -> Result<Vec<&str>, CallError> {
         let texts: Option<Vec<&str>> = self.file.0.iter().map(FileContent::text).collect();
@@ -138,23 +154,6 @@ pub(super) struct Loggops {
     pub(super) eager: u64,
 }
 
-impl ProgramParams {
-    /// Refuses keys that its format does not read.
-    pub(super) fn check(&self) -> Result<(), CallError> {
-        let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
-        let unread = [
-            ("size", self.size.is_some() && !msccl),
-            ("reduce", self.reduce.is_some() && !msccl),
-            ("copy", self.copy.is_some() && !msccl),
-            ("flop_rate", self.flop_rate.is_some() && !flop),
-        ];
-        match unread.iter().find(|(_, is_unread)| *is_unread) {
-            Some((key, _)) => Err(refused(format!("{key}: files of this format do not need it; remove it"))),
-            None => Ok(()),
-        }
-    }
-}
-
 impl MessageParams {
     /// Refuses messages that take longer than what a run may have.
     pub(super) fn check(&self, program: &Program) -> Result<(), CallError> {
@@ -165,7 +164,7 @@ impl MessageParams {
         let most = sizes.max().unwrap_or(0);
         let each = self.per_byte.map_or(0.0, |per_byte| per_byte.0).max(self.overhead_per_byte.0);
         let fixed = [self.latency.0, self.overhead.0, self.gap.0].into_iter().fold(0.0, f64::max);
-        if beyond_first(most) * each + fixed <= MOST_TIME {
+        if after_first(most) * each + fixed <= MOST_TIME_PS {
             return Ok(());
         }
         Err(refused(format!("message: one of {most} B takes more than 100 days; give smaller times")))
@@ -196,13 +195,8 @@ impl MessageParams {
 
     /// Time of the processor for a message, ps.
     pub(super) fn processing(&self, bytes: u64) -> f64 {
-        self.overhead.0 + beyond_first(bytes) * self.overhead_per_byte.0
+        self.overhead.0 + after_first(bytes) * self.overhead_per_byte.0
     }
-}
-
-/// s − 1, or 0 for an empty message.
-fn beyond_first(bytes: u64) -> f64 {
-    bytes.saturating_sub(1) as f64
 }
 
 /// The nearest ps.
@@ -213,16 +207,16 @@ fn whole(ps: f64) -> u64 {
 impl Loggops {
     /// o + (s − 1)·O.
     pub(super) fn sending(&self, bytes: u64) -> u64 {
-        self.overhead.saturating_add(whole(beyond_first(bytes) * self.overhead_per_byte))
+        self.overhead.saturating_add(whole(after_first(bytes) * self.overhead_per_byte))
     }
 
     /// o + (s − 1)·max(O, G).
     pub(super) fn receiving(&self, bytes: u64) -> u64 {
-        self.overhead.saturating_add(whole(beyond_first(bytes) * self.overhead_per_byte.max(self.per_byte)))
+        self.overhead.saturating_add(whole(after_first(bytes) * self.overhead_per_byte.max(self.per_byte)))
     }
 
     /// g + (s − 1)·G.
     pub(super) fn gap(&self, bytes: u64) -> u64 {
-        self.gap.saturating_add(whole(beyond_first(bytes) * self.per_byte))
+        self.gap.saturating_add(whole(after_first(bytes) * self.per_byte))
     }
 }

@@ -6,19 +6,18 @@
 //! `waitall`. A size is in bytes, in doubles after `init 1`. `test` takes no time. Collectives become messages, see
 //! [`super::collectives`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::Member;
-use super::operations::{ANY, Dependency, Operation, Program, Work};
+use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
 use crate::operation::refused;
+use crate::quantities::MOST_BYTES;
 
 /// Bytes of a double.
 const DOUBLE: f64 = 8.0;
-/// Ranks at most; *assumed*, as many as endpoints.
-const MOST_RANKS: u32 = 1 << 20;
 
 /// Reads a trace.
 pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
@@ -26,10 +25,10 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     let lines = || (0..).zip(&texts).flat_map(|(file, text)| actions(text).map(move |(line, text)| (file, line, text)));
     let (mut ranks, mut file_of): (u32, BTreeMap<u32, usize>) = (0, BTreeMap::new());
     for (file, line, text) in lines() {
-        let rank = rank(text).map_err(|problem| wrong(line, &problem))?;
+        let rank = rank(text).map_err(|problem| wrong_line(line, &problem))?;
         ranks = ranks.max(rank + 1);
         if *file_of.entry(rank).or_insert(file) != file {
-            return Err(wrong(line, &format!("rank {rank} stands in two files; put all its actions into one")));
+            return Err(wrong_line(line, &format!("rank {rank} stands in two files; put all its actions into one")));
         }
     }
     if ranks == 0 {
@@ -38,7 +37,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0));
     for (_, line, text) in lines() {
         reader.line = line;
-        reader.action(text).map_err(|problem| wrong(line, &problem))?;
+        reader.action(text).map_err(|problem| wrong_line(line, &problem))?;
     }
     Ok(reader.program)
 }
@@ -50,21 +49,15 @@ fn actions(text: &str) -> impl Iterator<Item = (u32, &str)> {
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-fn wrong(line: u32, problem: &str) -> CallError {
-    refused(format!("file: line {line}: {problem}"))
-}
-
-type Problem = String;
-
 /// `3`, or `p3` of older traces.
 fn rank(text: &str) -> Result<u32, Problem> {
     let word = text.split_whitespace().next().unwrap_or_default();
     let rank = word.strip_prefix('p').unwrap_or(word).parse().ok().filter(|&rank: &u32| rank < MOST_RANKS);
-    rank.ok_or_else(|| format!("`{word}` is no rank; begin each line with a number below {MOST_RANKS}"))
+    rank.ok_or_else(|| format!("`{}` is no rank; begin each line with a number below {MOST_RANKS}", shown(word)))
 }
 
 /// A request that is not waited for yet, by source, destination and tag.
-type Requests = BTreeMap<(u32, u32, u32), Vec<u32>>;
+type Requests = BTreeMap<(u32, u32, u32), VecDeque<u32>>;
 
 struct Reader {
     program: Program,
@@ -96,7 +89,7 @@ impl Arguments<'_> {
 
     fn bytes(&self, at: usize) -> Result<u64, Problem> {
         let bytes = (self.real(at)? * self.unit).round();
-        if bytes > (1_u64 << 53) as f64 {
+        if bytes > MOST_BYTES as f64 {
             return Err(format!("argument {} of `{}` is more than 2^53 bytes; give less", at + 1, self.action));
         }
         Ok(bytes as u64)
@@ -202,7 +195,7 @@ impl Reader {
         let id = self.add(rank, work, goes_on)?;
         if goes_on {
             let key = if sends { (rank, other, tag) } else { (other, rank, tag) };
-            self.requests[rank as usize].entry(key).or_default().push(id);
+            self.requests[rank as usize].entry(key).or_default().push_back(id);
         }
         Ok(())
     }
@@ -216,11 +209,11 @@ impl Reader {
                 "no isend or irecv from {from} to {to} with tag {tag} is open; write it before its wait"
             ));
         };
-        let id = list.remove(0);
+        let id = list.pop_front();
         if list.is_empty() {
             requests.remove(&key);
         }
-        self.join(rank, &[id])
+        self.join(rank, id.as_slice())
     }
 
     fn wait_all(&mut self, rank: u32) -> Result<(), Problem> {
@@ -286,8 +279,7 @@ impl Reader {
             other => {
                 let known = "send, recv, isend, irecv, wait, waitall, test, compute, sleep, barrier, bcast, reduce, allreduce, \
                              alltoall, gather, allgather, scatter, their forms with v, and reducescatter";
-                let other: String = other.chars().take(32).collect();
-                return Err(format!("no action is named `{other}`; there are {known}"));
+                return Err(format!("no action is named `{}`; there are {known}", shown(other)));
             }
         };
         self.parts(rank, &parts)?;

@@ -104,7 +104,7 @@ fn refusals_name_the_key_and_the_remedy() {
     says(json!({ "reduce": 1e-300 }), "reduce: ", "more bytes per second");
     says(json!({ "levels": ["machine"] }), "levels: ", "[machine, network]");
     says(json!({ "levels": ["machine", "network"] }), "levels: ", "one machine");
-    says(json!({ "channels": 10_000_000 }), "ranks: ", "fewer channels");
+    says(json!({ "channels": 10_000_000 }), "channels: ", "give fewer");
 }
 
 /// Four machines of four GPUs, three times faster inside. Nodes: 0 the network, then a switch and its GPUs, five times.

@@ -10,4 +10,5 @@ mod loggp;
 mod offload;
 mod offload_details;
 mod program;
+mod program_files;
 mod put;

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::common::*;
+use crate::program_files::SMALL;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// The parameters of every sample: L = 2500, o = 1500, g = 1000 ns, G = 6 ns, O = 0, S = 65535 B; in ps.
-fn message() -> Value {
+pub fn message() -> Value {
     json!({ "latency": 2_500_000, "overhead": 1_500_000, "gap": 1_000_000, "per_byte": 6000.0 })
 }
 
@@ -215,198 +216,6 @@ b requires a
     assert!(time_of(&world, "program", &eager) > 0);
 }
 
-/// Beside the project: the ring all-reduce that ASTRA-sim has as MSCCL XML, 8 chunks in 14 steps, on 8 devices below one switch.
-#[test]
-fn the_ring_of_msccl_takes_the_closed_form() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/msccl");
-    let Ok(text) = std::fs::read_to_string(folder.join("astra-ring-allreduce-8.xml")) else {
-        return eprintln!("left out: the sample is not there");
-    };
-    let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
-    let params = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000 });
-    // Every step: a chunk of 1 MB over two links.
-    assert_eq!(time_of(&world, "program", &params), 14 * (1_000_000_000 + 1_000_000));
-    let seen = details(&world, "program", &params);
-    assert_eq!((&seen["ranks"], &seen["messages"], &seen["bytes"]), (&json!(8), &json!(112), &json!(112_000_000)));
-    let reduced = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000, "reduce": 1e12 });
-    assert_eq!(time_of(&world, "program", &reduced), 14 * (1_000_000_000 + 1_000_000) + 7 * 1_000_000);
-    for (params, words) in [
-        (json!({ "file": [text], "format": "msccl", "ranks": ranks }), "size: this format needs the size"),
-        (
-            json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 9 }),
-            "size: 9 B do not divide into 8 chunks",
-        ),
-        (json!({ "file": [&text[..4000]], "format": "msccl", "ranks": ranks, "size": 8 }), "file: it is no XML"),
-        (
-            json!({ "file": [text.replacen("\"rrc\"", "\"xyz\"", 1)], "format": "msccl", "ranks": ranks, "size": 8 }),
-            "file: line 5: no step has the type `xyz`",
-        ),
-    ] {
-        let said = refusal(&world, "program", &params);
-        assert!(said.contains(words), "{said}");
-    }
-}
-
-const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="allgather">
-<gpu id="0" i_chunks="1" o_chunks="2" s_chunks="0">
-<tb id="0" send="1" recv="-1" chan="0"><step s="0" type="s" cnt="1" depid="1" deps="0" hasdep="0"/></tb>
-<tb id="1" send="-1" recv="1" chan="0"><step s="0" type="r" cnt="1" depid="DEP" deps="0" hasdep="1"/></tb>
-</gpu>
-<gpu id="1" i_chunks="1" o_chunks="2" s_chunks="0">
-<tb id="0" send="0" recv="-1" chan="0"><step s="0" type="s" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb>
-<tb id="1" send="-1" recv="0" chan="0"><step s="0" type="r" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb>
-</gpu>
-</algo>"#;
-
-/// A step waits for a step of another thread block; in a circle that is a deadlock.
-#[test]
-fn steps_of_thread_blocks_wait_for_each_other() {
-    let (world, ranks) = (World::star(2, 1e9, 0), (1..=2).collect::<Vec<u32>>());
-    let params = |dep: &str| json!({ "file": [SMALL.replace("DEP", dep)], "format": "msccl", "ranks": ranks, "size": 2_000_000 });
-    // GPU 0 sends once it has received.
-    assert_eq!(time_of(&world, "program", &params("-1")), 2 * 1_000_000_000);
-    let said = refusal(&world, "program", &params("0"));
-    assert!(said.contains("a deadlock: rank 0, line 3"), "{said}");
-    let said = refusal(&world, "program", &params("7"));
-    assert!(said.contains("line 4: thread block 7 has no step 0"), "{said}");
-}
-
-fn trace(text: &str) -> Value {
-    let message = json!({ "latency": 1_000_000, "overhead": 0, "per_byte": 1000.0 });
-    json!({ "file": [text], "format": "simgrid-ti", "flop_rate": 1e9, "message": message })
-}
-
-/// 1 Gflop take 1 s; a message of s bytes 1 µs + (s − 1) ns at its receiver.
-#[test]
-fn traces_of_simgrid_by_hand() {
-    let ends = |text: &str| {
-        let world = World::small(1e9, 0);
-        equal(&world, "program", &trace(text));
-        let ends = details(&world, "program", &trace(text))["rank_ends_s"].clone();
-        let ends: Vec<f64> = serde_json::from_value(ends).expect("a list");
-        ends.iter().map(|seconds| (seconds * 1e9).round() as u64).collect::<Vec<_>>()
-    };
-    let one = ends("0 init\n1 init\n\n0 compute 1e6 # flop\np0 send 1 7 1001\n1 recv 0 7 1001\n0 finalize\n");
-    assert_eq!(one, [1_000_000, 1_000_000 + 1_000 + 1_000]);
-    // In doubles; the receive is open while rank 1 computes.
-    let doubles =
-        ends("0 init 1\n1 init 1\n0 send 1 0 125\n1 irecv 0 0 125\n1 compute 5e6\n1 wait 0 1 0\n1 compute 1e3\n");
-    assert_eq!(doubles, [0, 5_000_000 + 999 + 1_000]);
-    // A broadcast of 1 B among four: 0 to 2 and 1, 2 to 3.
-    let all = ends("0 bcast 1\n1 bcast 1\n2 bcast 1\n3 bcast 1\n");
-    assert_eq!(all, [0, 1_000, 1_000, 2_000]);
-    // Down the same tree and up again: 3 to 2, 2 to 0; then as before.
-    let all = ends("0 allreduce 1 0\n1 allreduce 1 0\n2 allreduce 1 0\n3 allreduce 1 0\n");
-    assert_eq!(all.iter().max(), Some(&4_000));
-}
-
-#[test]
-fn samples_of_simgrid_run() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/simgrid-ti");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
-    let Some(waitall) = read("actions_waitall.txt") else { return eprintln!("left out: the samples are not there") };
-    let world = World::small(1e9, 0);
-    let both = format!("{}{}", read("actions0.txt").unwrap(), read("actions1.txt").unwrap());
-    for text in [
-        waitall,
-        both,
-        read("actions_with_isend.txt").unwrap(),
-        read("actions_allreduce.txt").unwrap(),
-        read("actions_alltoallv.txt").unwrap(),
-    ] {
-        equal(&world, "program", &trace(&text));
-    }
-}
-
-#[test]
-fn what_is_wrong_in_a_trace_is_said_with_its_line() {
-    let world = World::small(1e9, 0);
-    for (text, words) in [
-        ("\n# nothing\n", "no rank does anything"),
-        ("0 init\nx send 1 0 5\n", "line 2: `x` is no rank"),
-        ("0 init\n0\n", "line 2: the line has no action"),
-        ("0 frob 1\n", "line 1: no action is named `frob`"),
-        ("0 send 1 0\n", "argument 3 of `send` is ``"),
-        ("0 send 1 0 5 2\n1 recv 0 0 5\n", "a type of data"),
-        ("0 wait 0 1 3\n", "no isend or irecv from 0 to 1 with tag 3 is open"),
-        ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
-        ("0 allreduce 5 0\n1 compute 1\n", "has no send"),
-        ("0 bcast -5\n", "give a number of at least 0"),
-    ] {
-        let said = refusal(&world, "program", &trace(text));
-        assert!(said.starts_with("file: ") && said.contains(words), "{text}: {said}");
-    }
-    let mut slow = trace("0 compute 5\n");
-    slow.as_object_mut().unwrap().remove("flop_rate");
-    assert!(refusal(&world, "program", &slow).contains("give `flop_rate`"));
-}
-
-/// A file as the host gives it.
-fn content(bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => json!(text),
-        Err(_) => json!({ "bytes": bytes.iter().map(|&byte| char::from(byte)).collect::<String>() }),
-    }
-}
-
-/// Beside the project: the same ring as traces of Chakra and as MSCCL XML takes the same time. A computation there has 7 µs.
-#[test]
-fn chakra_and_msccl_agree_on_the_ring() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
-    let trace = |rank: u32| {
-        std::fs::read(folder.join(format!("chakra/astra-ring-allreduce-8/custom_allreduce.{rank}.et"))).ok()
-    };
-    let Some(files) = (0..8).map(trace).collect::<Option<Vec<_>>>() else {
-        return eprintln!("left out: the samples are not there");
-    };
-    let contents: Vec<Value> = files.iter().map(|file| content(file)).collect();
-    let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
-    let chakra = json!({ "file": contents, "format": "chakra", "ranks": ranks });
-    let xml = std::fs::read_to_string(folder.join("msccl/astra-ring-allreduce-8.xml")).expect("beside it");
-    let msccl =
-        json!({ "file": [xml], "format": "msccl", "ranks": ranks, "size": 1 << 20, "reduce": 131_072.0 / 7e-6 });
-    let time = time_of(&world, "program", &chakra);
-    assert_eq!(time, 14 * (131_072_000 + 1_000_000) + 7 * 7_000_000);
-    assert_eq!(time, time_of(&world, "program", &msccl));
-    let cut = json!({ "file": [content(&files[0][..29_000]), contents[1]], "format": "chakra", "ranks": [1, 2] });
-    let said = refusal(&world, "program", &cut);
-    assert!(said.contains("file: rank 0:") && said.contains("cut off"), "{said}");
-}
-
-/// Nodes written by hand: a computation of 3 µs, then a collective of all ranks.
-#[test]
-fn collectives_of_chakra_become_messages() {
-    let number = |field: u8, value: u8| vec![field << 3, value];
-    let block = |field: u8, bytes: &[u8]| [vec![field << 3 | 2, bytes.len() as u8], bytes.to_vec()].concat();
-    let attribute = |name: &str, value: u8| block(10, &[block(1, name.as_bytes()), vec![9 << 3, value]].concat());
-    let framed = |message: Vec<u8>| [vec![message.len() as u8], message].concat();
-    let trace = |kind: u8, comm: u8| {
-        let computation = [number(1, 4), number(3, 4), number(7, 3)].concat();
-        let collective =
-            [number(1, 5), number(3, kind), block(5, &[4]), attribute("comm_size", 100), attribute("comm_type", comm)]
-                .concat();
-        [framed(block(1, b"1")), framed(computation), framed(collective)].concat()
-    };
-    let (world, ranks) = (World::star(4, 1e9, 500_000), (1..=4).collect::<Vec<u32>>());
-    let params = |kind: u8, comm: u8| {
-        let file = content(&trace(kind, comm));
-        json!({ "file": [file, file, file, file], "format": "chakra", "ranks": ranks })
-    };
-    let step = |bytes: u64| 1_000 * bytes + 1_000_000;
-    let time = |comm: u8| time_of(&world, "program", &params(7, comm)) - 3_000_000;
-    assert_eq!(time(0), 6 * step(25), "a ring all-reduce");
-    assert_eq!([time(2), time(7)], [3 * step(100), 3 * step(25)], "a ring; all-gathers count what a rank puts in");
-    assert_eq!(time(5), 2 * step(100), "a binomial tree");
-    for (kind, comm, words) in [
-        (7, 33, "the collective 33, which is not known"),
-        (9, 0, "the type 9, which is not known"),
-        (5, 0, "lacks the attribute `comm_dst`"),
-    ] {
-        let said = refusal(&world, "program", &params(kind, comm));
-        assert!(said.contains(words), "{said}");
-    }
-}
-
 /// A program in which every message has both ends: rank, other rank, size, time before it, and whether the receive comes late.
 fn any_program() -> impl Strategy<Value = String> {
     let message = (0_usize..4, 1_usize..4, 0_u64..100_000, 0_u64..20_000, any::<bool>());
@@ -452,27 +261,6 @@ proptest! {
             calc.sum::<u64>() * 1000
         });
         prop_assert!(time >= computed.max().unwrap_or(0), "{}", time);
-    }
-
-    /// No text and no bytes break a reader.
-    #[test]
-    fn any_file_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0_usize..2000, format in 0_usize..4) {
-        let text = ["num_ranks 2\nrank 0 {\na: send 1b to 1\nb: calc 5\nb irequires a\n}\nrank 1 {\na: recv 1b from 0\n}\n",
-            SMALL, "0 init\n0 isend 1 0 5\n0 waitall\n1 recv 0 0 5\n1 alltoallv 1 2 3 4 5 6\n", ""][format];
-        let mut mixed = text.as_bytes().to_vec();
-        let at = at.min(mixed.len());
-        mixed.splice(at..(at + bytes.len() / 8).min(mixed.len()), bytes.iter().copied());
-        let own = [json!({}), json!({ "size": 4 }), json!({ "flop_rate": 1e9 }), json!({ "flop_rate": 1e9 })][format].clone();
-        let format = ["goal", "msccl", "simgrid-ti", "chakra"][format];
-        for (files, ranks, message) in [
-            (vec![content(&mixed), content(&bytes)], json!([CPU_A, CPU_B]), json!({})),
-            (vec![content(&mixed)], json!([CPU_A, CPU_B]), json!({})),
-            (vec![content(&mixed)], json!([]), message()),
-        ] {
-            let mut params = json!({ "file": files, "format": format, "ranks": ranks, "message": message });
-            own.as_object().expect("a map").iter().for_each(|(key, value)| params[key] = value.clone());
-            let _ = try_plan(&World::small(1e9, 0), "program", &params);
-        }
     }
 }
 

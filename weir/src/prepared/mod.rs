@@ -155,19 +155,29 @@ impl<'a> PreparedRun<'a> {
             Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
             None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
         };
-        let (own, others) = (*self, s.operations.len() <= MOST_JOBS && s.tasks.tasks().len() <= MOST_JOB_TASKS);
-        Ok(if others { transfers.with_operations(Box::new(move |job| own.operation_alone(job))) } else { transfers })
+        let is_small = s.operations.len() <= MOST_JOBS && s.tasks.tasks().len() <= MOST_JOB_TASKS;
+        if outcome.stop != Stop::Finished || !is_small {
+            return Ok(transfers);
+        }
+        let (own, incremental) = (*self, outcome.incremental);
+        Ok(transfers.with_operations(Box::new(move |job| own.operation_alone(job, incremental))))
     }
 
     /// From release to end of an operation when nothing else of the workload runs; `None` where nothing else is there.
-    fn operation_alone(&self, operation: &PlannedOperation) -> Option<SimDuration> {
+    /// By the way of the whole run: the two may differ where engines queue.
+    fn operation_alone(&self, operation: &PlannedOperation, incremental: bool) -> Option<SimDuration> {
         let tasks = operation.release.0..operation.tasks.end;
         if tasks.len() == self.tasks.tasks().len() {
             return None;
         }
         let part = self.tasks.part(tasks);
-        let (own, options, params) = (PreparedRun { tasks: &part, ..*self }, RunOptions::default(), self.params());
-        let alone = own.outcome(self.engine(&options, &params)).ok()?;
+        let options = RunOptions { phase_by_phase: !incremental, ..RunOptions::default() };
+        let params = self.params();
+        let mut options = self.engine(&options, &params);
+        if let Sharing::Incremental { from, .. } = &mut options.sharing {
+            *from = 0;
+        }
+        let alone = PreparedRun { tasks: &part, ..*self }.outcome(options).ok()?;
         Some(alone.makespan - alone.tasks.first()?.end)
     }
 
