@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Optimize(OptimizeArgs),
     /// Join the parts of a search that was split by `optimize --shard`
     Merge(MergeArgs),
-    /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi, rocm-smi or lspci
+    /// Make a topology file from a dump of a machine (NCCL, hwloc, nvidia-smi, rocm-smi, lspci), or tell what a program's file holds
     Import(ImportArgs),
     /// Fit the values of a topology to measured transfers
     Calibrate(CalibrateArgs),
@@ -261,6 +261,9 @@ pub(crate) struct CheckArgs {
     /// Write the topology of one file for Graphviz (`dot -Tsvg`); `-` is standard output
     #[arg(long, value_name = "OUT")]
     pub(crate) dot: Option<PathBuf>,
+    /// Print one scenario as YAML with `for`, `repeat`, `sequence` and `parallel` written out, and check nothing else
+    #[arg(long, conflicts_with_all = ["strict", "nodes", "plot", "dot"])]
+    pub(crate) expand: bool,
 }
 
 /// `weir explain`.
@@ -295,9 +298,9 @@ Examples:
   weir import topology.xml --output machine.yaml
   nvidia-smi topo -m | weir import - --as nvidia-smi > machine.yaml")]
 pub(crate) struct ImportArgs {
-    /// The dump; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// The dump, or the files of a program (GOAL, MSCCL, Chakra, SimGrid, NCCL graph); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
     /// Format of the dump (default: detected from its content)
     #[arg(long = "as", value_name = "KIND", value_parser = crate::values::dump_format())]
     pub(crate) format: Option<weir_import::Format>,

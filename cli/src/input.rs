@@ -47,6 +47,12 @@ pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) ->
     opener(options(args, &[]), arbiters).load_any(input).map_err(|error| not_saved(file, error))
 }
 
+/// The YAML of a scenario with the groups of its workload written out.
+pub(crate) fn expand(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<String, Error> {
+    let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
+    opener(options(args, &[]), arbiters).expand(input).map_err(|error| not_saved(file, error))
+}
+
 fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
     Opener::from(options).registry(Arc::clone(&arbiters.registry))
 }

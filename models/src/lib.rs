@@ -22,6 +22,7 @@ mod put;
 mod quantities;
 mod transfer;
 
+pub use program::{ProgramCounts, ProgramFile, program_file};
 pub use transfer::LoggpMessage;
 
 use operation::{Resolved, read, schema};

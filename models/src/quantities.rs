@@ -107,38 +107,46 @@ impl JsonSchema for Curve {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Files(pub(crate) Vec<FileContent>);
-schema_of!(
-    Files,
-    "Files",
-    json_schema!({ "type": "array", "items": { "type": ["string", "object"] }, "x-weir-files": true })
-);
+schema_of!(Files, "Files", json_schema!({ "type": "array", "items": { "type": "object" }, "x-weir-files": true }));
 
 /// A file: its text, or its bytes where it is none.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum FileContent {
-    Text(String),
+pub(crate) struct FileContent {
+    /// As the scenario names it.
+    pub(crate) name: String,
+    text: Option<String>,
     /// One character from U+0000 to U+00FF for each byte.
-    Binary {
-        bytes: String,
-    },
+    bytes: Option<String>,
 }
 
 impl FileContent {
+    /// A file that was read.
+    pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
+        let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
+        let bytes = text.is_none().then(|| bytes.iter().map(|&byte| char::from(byte)).collect());
+        Self { name: name.to_owned(), text, bytes }
+    }
+
     /// Its text; none of a binary file.
     pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Binary { .. } => None,
-        }
+        self.text.as_deref()
     }
 
     /// Its bytes, as they are on disk.
     pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
-        match self {
-            Self::Text(text) => text.as_bytes().into(),
-            Self::Binary { bytes } => bytes.chars().map(|byte| byte as u8).collect(),
+        match (&self.text, &self.bytes) {
+            (Some(text), _) => text.as_bytes().into(),
+            (None, Some(bytes)) => bytes.chars().map(|byte| byte as u8).collect(),
+            (None, None) => Cow::default(),
         }
+    }
+}
+
+impl Files {
+    /// The text of the only file.
+    pub(crate) fn one_text(&self) -> Result<&str, String> {
+        let [file] = &self.0[..] else { return Err(format!("{} files, where one says all; name one", self.0.len())) };
+        file.text().ok_or_else(|| format!("`{}` is no text; name a file of the format that is given", file.name))
     }
 }
 

@@ -24,3 +24,20 @@ pub(crate) fn of_bound(run: &Run<'_>, operation: &PlannedOperation) -> Option<f6
     let bound = operation.estimates.iter().find(|estimate| estimate.formula == BOUND)?;
     (seconds > 0.0).then(|| bound.seconds / seconds)
 }
+
+/// The cut of the topology that sets the bound, as the model gives it in its details.
+pub(crate) struct Cut {
+    /// Ranks on one side, and in all.
+    pub(crate) ranks: (u64, u64),
+    pub(crate) bytes: f64,
+    /// Of the links across it, B/s.
+    pub(crate) bandwidth: f64,
+}
+
+/// The cut of an operation; `None` where its model names none.
+pub(crate) fn cut(operation: &PlannedOperation) -> Option<Cut> {
+    let bound = operation.details.get(BOUND)?;
+    let number = |key: &str| bound.get(key)?.as_f64();
+    let ranks = (bound.get("cut_ranks")?.as_u64()?, operation.details.get("ranks")?.as_u64()?);
+    Some(Cut { ranks, bytes: number("cut_bytes")?, bandwidth: number("cut_bandwidth")? })
+}

@@ -40,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) ports: Vec<Arc<PortEntry>>,
     found: Vec<Diagnostic>,
     errors: usize,
+    /// Errors that say the same of the same place as one before.
+    same: usize,
     warnings: usize,
 }
 
@@ -103,7 +105,10 @@ impl Context {
     /// Writes an error about the whole input down.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> Reported {
         self.errors += 1;
-        if self.errors <= Self::MOST {
+        if self.found.contains(&diagnostic) {
+            // A line that is repeated is wrong each time.
+            self.same += 1;
+        } else if self.errors <= Self::MOST {
             self.found.push(diagnostic);
         }
         Reported
@@ -166,8 +171,10 @@ impl Context {
             });
             (std::cmp::Reverse(d.severity), place)
         });
-        if self.errors > Self::MOST {
-            self.found.insert(Self::MOST, Diagnostic::error(format!("{} more errors", self.errors - Self::MOST)));
+        let shown = self.found.iter().filter(|d| d.severity == Severity::Error).count();
+        if self.errors > shown + self.same {
+            let more = self.errors - shown - self.same;
+            self.found.insert(shown, Diagnostic::error(format!("{more} more errors")));
         }
         self.count_warnings();
         self.found

@@ -15,6 +15,7 @@ use crate::packets::{self, Fidelity};
 use crate::reach;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
+use crate::unroll::unrolled;
 use crate::version::{self, VERSION};
 use crate::workload::{self, Setting, Workload, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
@@ -51,6 +52,26 @@ pub fn load<'a>(
         Ok(parts) if !context.failed() => Ok(Scenario::new(context, parts)),
         _ => Err(context.finish()),
     }
+}
+
+/// A scenario as YAML, with the groups of its workload written out, and with the edits of the command line.
+///
+/// # Errors
+/// What is wrong with the groups; the rest is not looked at.
+pub fn expanded<'a>(input: impl Into<Input<'a>>, options: &LoadOptions) -> Result<String, Vec<Diagnostic>> {
+    let mut context = Context::default();
+    let text = open(&mut context, input.into(), options).and_then(|Opened { mut files, mut root, .. }| {
+        looks_like_a_scenario(&mut context, &root)?;
+        if let Some(workload) = root.get_mut("workload") {
+            *workload = unrolled(&mut context, &mut files, workload)?.into_owned();
+        }
+        let mut out = String::new();
+        if let Data::Mapping(entries) = &root.data {
+            entries.iter().for_each(|entry| yaml::write_block(entry, &mut out));
+        }
+        Ok(out)
+    });
+    text.map_err(|_| context.finish())
 }
 
 pub(crate) static SCENARIO: KeyTable = KeyTable::new(
@@ -102,8 +123,9 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let title = title(context, &fields, &name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let fidelities = packets::read(context, fields.get("fidelity"), &options.fidelity);
-    let operations = fields.require(context, "workload");
-    let has_topology = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
+    let operations = fields.require(context, "workload").and_then(|list| unrolled(context, &mut files, list));
+    let only_models = operations.as_ref().is_ok_and(|list| only_models(list, registry));
+    let has_topology = fields.get("topology").is_some() || !only_models;
     let (topology, topology_file) = match has_topology {
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v))?,
         false => (Topology::empty(), None),
@@ -111,8 +133,9 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream: options.stream };
+    let operations = operations?;
     let keys =
-        WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
+        WorkloadKeys { items: &operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
     let scenario_parts =
@@ -202,11 +225,13 @@ pub(crate) fn looks_like_a_scenario(context: &mut Context, root: &Value) -> Read
 /// Whether every item of the workload is an operation of a model, which needs no links.
 fn only_models(workload: &Value, registry: &Registry) -> bool {
     let Data::Sequence(items) = &workload.data else { return false };
-    let modelled = |item: &Value| match &item.data {
-        Data::Mapping(entries) => !entries.is_empty() && entries.iter().all(|e| registry.model_of(&e.key).is_some()),
+    let only = |item: &Value, fits: &dyn Fn(&str) -> bool| match &item.data {
+        Data::Mapping(entries) => !entries.is_empty() && entries.iter().all(|entry| fits(&entry.key)),
         _ => false,
     };
-    !items.is_empty() && items.iter().all(modelled)
+    let is_model = |key: &str| registry.model_of(key).is_some();
+    let needs_none = |key: &str| key == "barrier" || is_model(key);
+    items.iter().any(|item| only(item, &is_model)) && items.iter().all(|item| only(item, &needs_none))
 }
 
 /// The topology in place, or in the file that is named, whose tree is returned too.

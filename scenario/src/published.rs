@@ -13,6 +13,7 @@ use crate::optimize;
 use crate::schema::Schema;
 use crate::topology::TOPOLOGY;
 use crate::units::{BANDWIDTH, BYTES, TIME};
+use crate::unroll::{GROUP, GROUPED};
 use crate::workload::{DEVICE, HOST};
 
 /// The devices of an operation of a model.
@@ -46,11 +47,18 @@ const COPIED: [&str; 14] = [
 pub fn scenario_schema(registry: &Registry) -> Json {
     let mut defs = Definitions::new();
     let (scenario, topology) = (SCENARIO.reference(&mut defs), TOPOLOGY.reference(&mut defs));
-    let own = add_models(&mut defs, registry);
+    let mut own = add_models(&mut defs, registry);
+    own.extend(GROUP.iter().copied().chain(["barrier"]).map(|key| json!({ "required": [key] })));
     add_arbiters(&mut defs, registry);
     add_ports(&mut defs, registry);
     let planned =
         json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
+    // What groups become is not known before their variables have values, which may stand for anything.
+    let is_group: Vec<Json> = GROUP.iter().map(|key| json!({ "required": [key] })).collect();
+    let (operation, group) = (json!({ "$ref": "#/$defs/operation" }), GROUPED.reference(&mut defs));
+    defs["group"]["additionalProperties"] = true.into();
+    let item = json!({ "if": { "anyOf": is_group }, "then": group, "else": operation });
+    defs["scenario"]["properties"]["workload"]["items"] = item;
     defs["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
     defs["optimize"]["oneOf"] = optimize::alternatives();
     json!({

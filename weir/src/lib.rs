@@ -44,6 +44,7 @@ pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use spread::Jitter;
+pub use weir_models::{ProgramCounts, ProgramFile, program_file};
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};
 pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, Widening};

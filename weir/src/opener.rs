@@ -140,6 +140,15 @@ impl Opener {
         })
     }
 
+    /// The YAML of a scenario with the groups of its workload written out.
+    ///
+    /// # Errors
+    /// What is wrong with the groups; the rest is not looked at.
+    pub fn expand<'a>(self, input: impl Into<Input<'a>>) -> Result<String, Error> {
+        let registry = self.loaded()?;
+        weir_scenario::expanded(input, &self.options).map_err(|findings| registry.error_of(findings))
+    }
+
     fn loaded(&self) -> Result<Arc<Registry>, Error> {
         if let Some(registry) = &self.registry {
             return Ok(Arc::clone(registry));

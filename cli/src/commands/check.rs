@@ -13,13 +13,16 @@ use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, message, print};
-use crate::input::{read_any, read_files};
+use crate::input::{self, read_any, read_files};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::terminal;
 
 /// Checks all files; the exit code is the largest.
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Error> {
+    if args.expand {
+        return expand(args);
+    }
     if let Some(target) = &args.dot {
         draw(target, args)?;
         if !(args.plot || args.nodes) {
@@ -39,6 +42,17 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Error> {
         }
     }
     Ok(exit)
+}
+
+/// Prints one scenario with the groups of its workload written out.
+fn expand(args: &CheckArgs) -> Result<Exit, Error> {
+    let [file] = &args.scenario.files[..] else {
+        return Err(Error::input("--expand takes one file: expand each of the others by itself"));
+    };
+    let text = input::expand(file, &args.scenario, &arbiters(&args.scenario.plugins)?)?;
+    let mut output = Output::open(None)?;
+    output.result(|writer| write!(writer, "{text}"))?;
+    Ok(Exit::Ok)
 }
 
 /// Writes the topology of one file for Graphviz.

@@ -1,4 +1,6 @@
-//! `weir import`: a dump of a machine becomes a topology file.
+//! `weir import`: a dump of a machine becomes a topology file; of a program it is said what it holds.
+
+mod program;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -6,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use weir::{Error, MachineArbiters, Registry};
-use weir_import::{Counts, Import, Level, MOST_BYTES, Options, Refusal};
+use weir_import::{Counts, Import, Level, Options, Refusal};
 use weir_report::text::clean;
 
 use crate::args::ImportArgs;
@@ -16,17 +18,26 @@ use crate::output::Output;
 
 /// Reads the dump; writes the topology to a file and what was found to stdout, or the topology to stdout and the rest to stderr.
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
-    let bytes = read(&args.file)?;
+    let contents = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    if let (None, Some(told)) = (args.format, program::survey(&args.files, &contents)) {
+        return match &args.output {
+            Some(_) => Err(Error::input("a scenario names programs as they are: leave --output out")),
+            None => told,
+        };
+    }
+    let ([file], [bytes]) = (&args.files[..], &contents[..]) else {
+        return Err(Error::input("several files, of which the first is no program: give one dump of a machine"));
+    };
     let options = Options { format: args.format, figures: args.bandwidth, add: args.add };
-    let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
-    let name = if is_stdin(&args.file) { "machine" } else { &*name };
-    let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
+    let name = file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
+    let name = if is_stdin(file) { "machine" } else { &*name };
+    let import = weir_import::import(bytes, name, &options).map_err(|refusal| refused(file, &refusal))?;
     // `-` is stdout, as it is stdin for the dump.
     let output = args.output.as_deref().filter(|output| !is_stdin(output));
     let registry = Registry::built_in()?;
     let (kinds, generation) = (&import.kinds_beside_pcie, import.pcie_generation);
     let (arbiters, others) = (registry.map_for(kinds, generation), registry.others_for(kinds, generation));
-    let mut topology = Output::open_apart(output, &[&args.file])?;
+    let mut topology = Output::open_apart(output, &[file])?;
     topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_ref())))?;
     topology.finish()?;
     for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
@@ -76,10 +87,13 @@ fn folded(text: &str) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The bytes of a dump; one more than may be, so that the reader can refuse.
+/// Bytes of a file at most: programs, as a scenario takes them, may be larger than dumps.
+const MOST: u64 = 256 << 20;
+
+/// The bytes of a file; of a dump one more than may be, so that the reader can refuse.
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
+    let most = MOST + 1;
     let read = if is_stdin(file) {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes)
     } else {
@@ -87,6 +101,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     };
     let name = clean(&file.display().to_string());
     read.map_err(|error| Error::input(format!("{name} cannot be read: {error}; give the file of a dump")))?;
+    if bytes.len() as u64 > MOST {
+        return Err(Error::input(format!("{name} is larger than {} MiB; give a part of it", MOST >> 20)));
+    }
     Ok(bytes)
 }
 

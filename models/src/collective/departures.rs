@@ -66,7 +66,7 @@ impl Collective {
 
     /// Looks at all routes of a phase, then at all rounds.
     fn uses(&self, surroundings: &Surroundings<'_>, phase: &[Group]) -> Result<Use, CallError> {
-        let is_turned = phase.iter().any(|group| !group.runs.is_empty());
+        let is_turned = phase.iter().any(|group| !group.orders.is_empty());
         let load = Some((f64::INFINITY, 0.0));
         let mut found = Use { latency: 0.0, per_byte: 0.0, is_alike: true, is_even: true, is_turned, load };
         let mut loads = Loads::new(surroundings.fabric, self.ranks.len());
@@ -110,7 +110,7 @@ impl Collective {
         if round > 0 && group.steps.repeats() {
             return Ok(());
         }
-        let channels = if group.runs.is_empty() { 1 } else { self.channels };
+        let channels = if group.orders.is_empty() { 1 } else { self.channels };
         for channel in 0..channels {
             let steps = if channels == 1 { group.steps } else { self.of_channel(&group.steps, channel) };
             let (ranks, mut sends) = (group.order(channel), Vec::new());
@@ -126,10 +126,7 @@ impl Collective {
             departures.add(effect, "ranks: the formula takes every route as the slowest");
         }
         if found.is_turned {
-            departures.add(
-                Effect::Any,
-                "channels: they leave machines by different ranks, the formula takes the busiest link for all",
-            );
+            departures.add(Effect::Any, "channels: their rings differ, the formula takes the busiest link for all");
         } else {
             self.depart_by_load(steps, found, departures);
         }

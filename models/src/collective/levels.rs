@@ -48,7 +48,7 @@ pub(super) fn phases(
         let of_group = |ranks: Vec<u32>| {
             let n = ranks.len() as u64;
             let algorithm = of_level(steps.algorithm, kind, level, n);
-            Group { steps: Steps { kind, algorithm, n, size: size(level, kind) }, ranks, runs: Vec::new() }
+            Group { steps: Steps { kind, algorithm, n, size: size(level, kind) }, ranks, orders: Vec::new() }
         };
         let across = |place: usize| machines.iter().map(|machine| machine[place]).collect();
         match level {

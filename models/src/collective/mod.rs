@@ -13,6 +13,7 @@
 mod bound;
 mod departures;
 mod formula;
+pub(crate) mod graph;
 mod levels;
 mod order;
 mod params;

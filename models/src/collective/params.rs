@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantities::{Bandwidth, Bytes, Node, Nodes, Positive, Time};
+use crate::quantities::{Bandwidth, Bytes, Files, Node, Nodes, Positive, Time};
 
 /// What the ranks end up with. S is `size`, n the number of ranks; sizes count as in nccl-tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
@@ -153,7 +153,7 @@ impl Algorithm {
 }
 
 /// The order of rings and trees.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub(crate) enum Order {
@@ -162,6 +162,18 @@ pub(crate) enum Order {
     Ranks,
     // A ring over them that crosses no link more often than it must, as far as is found.
     Topology,
+    // A ring for each channel.
+    #[serde(untagged)]
+    Graph(GraphFile),
+}
+
+/// The rings that NCCL has found.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct GraphFile {
+    /// What NCCL writes to NCCL_GRAPH_DUMP_FILE and reads from NCCL_GRAPH_FILE.
+    pub(crate) graph: Files,
 }
 
 /// Where ranks stand near each other.
@@ -216,10 +228,10 @@ pub(crate) struct CollectiveParams {
     #[serde(default)]
     #[schemars(with = "Algorithm")]
     pub(crate) algorithm: Option<Algorithm>,
-    /// Parts of the size that run beside each other. Each sends one message at a time.
-    #[serde(default = "one_channel")]
-    #[schemars(range(min = 1))]
-    pub(crate) channels: u64,
+    /// Parts of the size that run beside each other. Each sends one message at a time. Default: 1, with a graph its number.
+    #[serde(default)]
+    #[schemars(with = "u64", range(min = 1))]
+    pub(crate) channels: Option<u64>,
     /// Ring, tree and double-binary-tree: a rank passes bytes on in chunks of this size. Without effect on the others.
     /// Default: all of a step at once.
     #[serde(default)]
@@ -232,7 +244,8 @@ pub(crate) struct CollectiveParams {
     /// What a step costs beside the links.
     #[serde(default)]
     pub(crate) protocol: Protocol,
-    /// `ranks`: rings and trees follow `ranks`; `topology`: a ring that crosses slow links least. Default: ranks.
+    /// `ranks`: rings and trees follow `ranks`; `topology`: a ring that crosses slow links least; `{ graph: FILE }`: the rings of
+    /// an NCCL_GRAPH_FILE, one for each channel. Default: ranks.
     #[serde(default)]
     #[schemars(with = "Order")]
     pub(crate) order: Option<Order>,
@@ -240,8 +253,4 @@ pub(crate) struct CollectiveParams {
     #[serde(default)]
     #[schemars(with = "Vec<Level>")]
     pub(crate) levels: Option<Vec<Level>>,
-}
-
-fn one_channel() -> u64 {
-    1
 }

@@ -86,12 +86,13 @@ impl Channel {
 impl Tasks<'_> {
     fn channel(&mut self, group: &Group, number: u64, got: &mut [Vec<Wait>]) {
         let steps = self.collective.of_channel(&group.steps, number);
-        let ((chunks, chunk), n, ranks) = (self.collective.chunks(&steps), group.ranks.len(), group.order(number));
+        let ((chunks, chunk), n, ranks) =
+            (self.collective.chunks(&steps), group.ranks.len(), group.order(number).to_vec());
         let (senders, adders) = (vec![None; 4 * n], vec![None; n]);
         let of_rank = steps.trees() * chunks as usize;
         let places = vec![Got::default(); n * of_rank];
         let mut channel = Channel { ranks, number, steps, chunks, chunk, senders, adders, got: places };
-        for (position, rank) in group.order(number).into_iter().enumerate() {
+        for (position, &rank) in group.order(number).iter().enumerate() {
             if let Some(begun) = self.begun[rank as usize] {
                 let places = position * of_rank..(position + 1) * of_rank;
                 channel.got[places].iter_mut().for_each(|got| got.add(begun));

@@ -2,10 +2,10 @@
 
 use weir_plugin_api::{CallError, NodeId, PS_PER_S, RouteInfo, Surroundings};
 
-use super::levels;
 use super::order::{self, Found};
 use super::params::{Algorithm, CollectiveParams, Kind, Order};
 use super::steps::Steps;
+use super::{graph, levels};
 use crate::machine::machines;
 use crate::operation::{MOST_TIME_PS, check_count, refused};
 use crate::quantities::MOST_BYTES;
@@ -17,20 +17,17 @@ pub(super) struct Group {
     pub(super) ranks: Vec<u32>,
     /// Of all channels together.
     pub(super) steps: Steps,
-    /// How many ranks in a row are of one machine; empty where all channels have the same order.
-    pub(super) runs: Vec<usize>,
+    /// The order of each channel in turn, where they differ; else empty.
+    pub(super) orders: Vec<Vec<u32>>,
 }
 
 impl Group {
-    /// The ranks in the order of a channel: those of each machine begin one place later than on the channel before,
-    /// so that rings leave a machine by another rank each.
-    pub(super) fn order(&self, channel: u64) -> Vec<u32> {
-        let (mut ranks, mut first) = (self.ranks.clone(), 0);
-        for &run in &self.runs {
-            ranks[first..first + run].rotate_left((channel % run as u64) as usize);
-            first += run;
+    /// The ranks in the order of a channel.
+    pub(super) fn order(&self, channel: u64) -> &[u32] {
+        match self.orders.len() as u64 {
+            0 => &self.ranks,
+            count => &self.orders[(channel % count) as usize],
         }
-        ranks
     }
 }
 
@@ -63,14 +60,20 @@ impl Collective {
     pub(super) fn of(params: &CollectiveParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         check(params)?;
         let algorithm = algorithm(params)?;
-        let (ranks, found) = ordered(params, ranks(params)?, surroundings)?;
+        let given = ranks(params)?;
+        let rings = graph::rings(params, algorithm, &given)?;
+        let channels = params.channels.unwrap_or(rings.len().max(1) as u64);
+        let (ranks, found) = ordered(params, given, surroundings)?;
         let n = ranks.len() as u64;
         let steps = Steps { kind: params.kind, algorithm, n, size: params.size.0 };
         let phases = match &params.levels {
             Some(levels) => levels::phases(levels, steps, &ranks, surroundings)?,
             None => {
-                let runs = if params.channels > 1 { runs(&steps, &ranks, surroundings) } else { Vec::new() };
-                vec![vec![Group { ranks: (0..n as u32).collect(), steps, runs }]]
+                let orders = match rings.is_empty() && channels > 1 {
+                    true => turned(&steps, &ranks, channels, surroundings),
+                    false => rings,
+                };
+                vec![vec![Group { ranks: (0..n as u32).collect(), steps, orders }]]
             }
         };
         let collective = Self {
@@ -79,7 +82,7 @@ impl Collective {
             size: params.size.0,
             ranks,
             phases,
-            channels: params.channels,
+            channels,
             chunk: params.chunk.map(|chunk| chunk.0),
             per_byte_added: params.reduce.map_or(0.0, |rate| PS_PER_S as f64 / rate.0),
             lead: params.protocol.latency.0,
@@ -150,8 +153,10 @@ impl Collective {
     /// Neighbours have routes; for `nvls` every rank is a link away from the switch, which adds and multicasts.
     fn check_routes(&self, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
         for group in self.phases.iter().flatten() {
-            for (place, &rank) in group.ranks.iter().enumerate() {
-                let route = self.route(surroundings, rank, group.ranks[(place + 1) % group.ranks.len()])?;
+            let orders = group.orders.iter().chain(group.orders.is_empty().then_some(&group.ranks));
+            let neighbours = orders.flat_map(|order| order.iter().zip(order.iter().cycle().skip(1)));
+            for (&rank, &next) in neighbours {
+                let route = self.route(surroundings, rank, next)?;
                 if group.steps.algorithm == Algorithm::Nvls && route.links != 2 {
                     let text = "algorithm: `nvls` needs ranks at one switch; choose another algorithm, or `levels`";
                     return Err(refused(text));
@@ -166,7 +171,7 @@ fn check(params: &CollectiveParams) -> Result<(), CallError> {
     if params.size.0 == 0 {
         return Err(refused("size: must not be 0; give the bytes of a rank"));
     }
-    if params.channels == 0 {
+    if params.channels == Some(0) {
         return Err(refused("channels: must not be 0; give 1 or more"));
     }
     if params.chunk.is_some_and(|chunk| chunk.0 == 0) {
@@ -200,15 +205,28 @@ fn algorithm(params: &CollectiveParams) -> Result<Algorithm, CallError> {
     Ok(algorithm)
 }
 
-/// How many ranks in a row are of one machine; empty where there is only one machine, or no ring.
-fn runs(steps: &Steps, ranks: &[u32], surroundings: &Surroundings<'_>) -> Vec<usize> {
+/// The orders of channels whose ranks of each machine begin one place later than on the channel before, so that rings leave a
+/// machine by another rank each; empty where there is only one machine, or no ring.
+fn turned(steps: &Steps, ranks: &[u32], channels: u64, surroundings: &Surroundings<'_>) -> Vec<Vec<u32>> {
     if steps.algorithm != Algorithm::Ring || steps.kind.is_rooted() {
         return Vec::new();
     }
     let of_node = machines(surroundings.fabric);
     let machine = |rank: &u32| of_node.get(*rank as usize);
     let runs: Vec<usize> = ranks.chunk_by(|a, b| machine(a) == machine(b)).map(<[_]>::len).collect();
-    if runs.len() > 1 { runs } else { Vec::new() }
+    let longest = runs.iter().copied().max().unwrap_or(0);
+    if runs.len() < 2 || longest < 2 {
+        return Vec::new();
+    }
+    let order = |channel: u64| {
+        let (mut order, mut first): (Vec<u32>, usize) = ((0..ranks.len() as u32).collect(), 0);
+        for &run in &runs {
+            order[first..first + run].rotate_left((channel % run as u64) as usize);
+            first += run;
+        }
+        order
+    };
+    (0..channels).map(order).collect()
 }
 
 /// The ranks in the order that is asked for, and how it was found.
@@ -217,7 +235,7 @@ fn ordered(
     ranks: Vec<u32>,
     surroundings: &Surroundings<'_>,
 ) -> Result<(Vec<u32>, Option<Found>), CallError> {
-    if params.order.unwrap_or_default() == Order::Ranks {
+    if params.order != Some(Order::Topology) {
         return Ok((ranks, None));
     }
     let found = order::by_topology(&ranks, surroundings.fabric);

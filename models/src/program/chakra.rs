@@ -20,6 +20,9 @@ use crate::quantities::MOST_BYTES;
 const US: f64 = 1e6;
 /// The collective without bytes.
 const BARRIER: u64 = 9;
+/// `NodeType` of the schema.
+const KINDS: [&str; 8] =
+    ["INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"];
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
 const COMPUTE: u32 = 0;
 const MESSAGES: u32 = 1;
@@ -37,7 +40,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     };
     for (rank, file) in (0..).zip(&params.file.0) {
         (reader.rank, reader.collectives) = (rank, 0);
-        reader.trace(&file.bytes()).map_err(|problem| refused(format!("file: rank {rank}: {problem}")))?;
+        reader.trace(&file.bytes()).map_err(|problem| refused(format!("file: {}: {problem}", file.name)))?;
     }
     Ok(reader.program)
 }
@@ -165,6 +168,7 @@ impl Reader {
             }
             self.number = number;
             let node = Node::read(message).map_err(|problem| format!("message {number}: {problem}"))?;
+            self.program.count(KINDS.get(node.kind as usize).copied().unwrap_or_default());
             let parts = self.node(&node)?;
             if ends.insert(node.id, parts).is_some() {
                 return Err(format!("node {} is given twice; correct the trace", node.id));

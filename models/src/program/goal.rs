@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Program, CallError> {
 }
 
 /// The line without what stands in comments.
-fn without_comments(line: &str, in_comment: &mut bool) -> String {
+pub(super) fn without_comments(line: &str, in_comment: &mut bool) -> String {
     let (mut code, mut rest) = (String::new(), line);
     loop {
         if *in_comment {
@@ -137,7 +137,10 @@ impl Reader {
             _ => None,
         };
         match (work, label) {
-            (Some(work), _) => self.operation(rank, label, work, &mut words),
+            (Some(work), _) => {
+                self.program.count(word);
+                self.operation(rank, label, work, &mut words)
+            }
             (None, None) => self.dependency(word, &mut words),
             (None, Some(_)) if PORTALS.contains(&word) => {
                 Err(format!("`{word}` belongs to the Portals dialect of GOAL, which is not read; use send and recv"))

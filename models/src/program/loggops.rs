@@ -154,7 +154,7 @@ impl<'p> Run<'p> {
         refuse_stuck(self.program, self.partner, &self.progress)?;
         let left = self.ranks.iter().flat_map(|rank| rank.unexpected.values().flatten());
         if let Some(&(_, send)) = left.min() {
-            return Err(unmatched_message(self.program, send));
+            return Err(unmatched_message(self.program, self.partner, send));
         }
         let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
         Ok(self.ranks.iter().map(last).collect())

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use weir_plugin_api::CallError;
 
-use super::operations::{ANY, Program, Successors, Work};
+use super::operations::{ANY, Operation, Program, Successors, Work};
 use crate::operation::refused;
 
 /// Stands for no partner.
@@ -155,7 +155,7 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         messages && partner[number as usize] == NONE && !(any_wild && progress.done[number as usize])
     });
     if let Some((number, _)) = unmatched {
-        return Err(unmatched_message(program, number));
+        return Err(unmatched_message(program, partner, number));
     }
     let Some(first) = progress.done.iter().position(|done| !done) else { return Ok(()) };
     let mut dependencies: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
@@ -190,11 +190,29 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
     Err(refused(format!("file: a deadlock: {}{more}; {remedy}", names.join(", which waits for "))))
 }
 
-/// The refusal of a message whose other end is missing.
-pub(super) fn unmatched_message(program: &Program, number: u32) -> CallError {
-    let is_send = matches!(program.operations[number as usize].work, Work::Send { .. });
-    let lacks = if is_send { "no receive" } else { "no send" };
-    refused(format!("file: {} has {lacks} that matches it; add one", program.text(number)))
+/// The refusal of a message whose other end is missing, with what its other rank does instead.
+pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32) -> CallError {
+    let Operation { rank, work, .. } = program.operations[number as usize];
+    let (other, lacks, does) = match work {
+        Work::Send { to, .. } => (to, "no receive", "receives from"),
+        Work::Receive { from, .. } => (from, "no send", "sends to"),
+        Work::Compute { .. } | Work::Join => (rank, "nothing", "is"),
+    };
+    let faces = |operation: &Operation| match operation.work {
+        Work::Send { to, .. } => operation.rank == other && to == rank && lacks == "no send",
+        Work::Receive { from, .. } => operation.rank == other && from == rank && lacks == "no receive",
+        Work::Compute { .. } | Work::Join => false,
+    };
+    let mut facing = (0..).zip(&program.operations).filter(|(_, operation)| faces(operation)).peekable();
+    let instead = match (facing.peek().is_some(), facing.find(|&(other, _)| partner[other as usize] == NONE)) {
+        (false, _) => format!("rank {other} {does} rank {rank} nowhere"),
+        (true, None) => format!("what rank {other} {does} rank {rank} is matched by others"),
+        (true, Some((open, _))) => format!("what is open is {}", program.text(open)),
+    };
+    refused(format!(
+        "file: {} has {lacks} that matches it, and {instead}; add one, or correct it",
+        program.text(number)
+    ))
 }
 
 /// Operations of a circle that are named; *assumed*, as much as one reads.

@@ -21,6 +21,7 @@ mod operations;
 mod params;
 mod protobuf;
 mod simgrid;
+mod survey;
 mod tasks;
 
 use std::cell::RefCell;
@@ -32,6 +33,7 @@ use crate::operation::{self, Operation, Resolved, estimate, refused, seconds};
 use loggops::{Ends, Run};
 use operations::Work;
 use params::{Format, MessageParams, ProgramParams, Sending};
+pub use survey::{ProgramCounts, ProgramFile, program_file};
 
 /// A program that can be planned.
 pub(crate) struct Program {

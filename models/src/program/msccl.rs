@@ -161,6 +161,7 @@ impl Reader<'_> {
         };
         let bytes = self.number(step, "cnt")?.checked_mul(self.chunk).filter(|bytes| *bytes <= MOST_BYTES);
         let Some(bytes) = bytes else { return Err(self.wrong(step, "its chunks have more than 2^53 bytes")) };
+        self.program.count(kind);
         let (first, mut last) = (self.program.operations.len() as u32, before);
         for part in *parts {
             let work = self.work(block, step, *part, bytes)?;

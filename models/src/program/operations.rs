@@ -1,5 +1,7 @@
 //! What the ranks of a program do, in a form that all formats share.
 
+use std::collections::BTreeMap;
+
 use weir_plugin_api::CallError;
 
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
@@ -55,6 +57,8 @@ pub(super) struct Program {
     pub(super) ranks: u32,
     pub(super) operations: Vec<Operation>,
     pub(super) dependencies: Vec<Dependency>,
+    /// Operations by the word that the file has for them.
+    pub(super) counted: BTreeMap<Box<str>, u64>,
     /// Operations are numbered by the messages of a binary file instead of lines.
     pub(super) is_binary: bool,
 }
@@ -74,6 +78,14 @@ impl Program {
         };
         let place = if self.is_binary { "message" } else { "line" };
         format!("rank {rank}, {place} {line}: {what}")
+    }
+
+    /// Counts an operation by its word.
+    pub(super) fn count(&mut self, word: &str) {
+        match self.counted.get_mut(word) {
+            Some(count) => *count += 1,
+            None => drop(self.counted.insert(word.into(), 1)),
+        }
     }
 
     /// Adds an operation, unless there are too many; returns its number.

@@ -7,7 +7,7 @@ use weir_plugin_api::CallError;
 use super::operations::{Program, Work};
 use crate::level::after_first;
 use crate::operation::{MOST_TIME_PS, Over, refused};
-use crate::quantities::{Bandwidth, Bytes, FileContent, Files, Nodes, PerByte, Positive, Time};
+use crate::quantities::{Bandwidth, Bytes, Files, Nodes, PerByte, Positive, Time};
 
 /// Up to how many bytes a message is sent without waiting for its receive: LogGOPSim's own value.
 const EAGER: u64 = 65_535;
@@ -110,7 +110,25 @@ pub(crate) struct MessageParams {
     pub(crate) eager: Option<Bytes>,
 }
 
+impl Format {
+    /// As it is written.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Goal => "goal",
+            Self::Msccl => "msccl",
+            Self::Chakra => "chakra",
+            Self::SimgridTi => "simgrid-ti",
+        }
+    }
+}
+
 impl ProgramParams {
+    /// Files of a format, and nothing else.
+    pub(super) fn of(file: Files, format: Format) -> Self {
+        let message = MessageParams::default();
+        Self { file, format, ranks: Nodes::default(), size: None, reduce: None, copy: None, flop_rate: None, message }
+    }
+
     /// Refuses keys that its format does not read.
     pub(super) fn check(&self) -> Result<(), CallError> {
         let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
@@ -126,20 +144,9 @@ impl ProgramParams {
         }
     }
 
-    /// The texts of the files.
-    pub(super) fn texts(&self) -> Result<Vec<&str>, CallError> {
-        let texts: Option<Vec<&str>> = self.file.0.iter().map(FileContent::text).collect();
-        texts.ok_or_else(|| refused("file: it is no text; name a file of the format that is given"))
-    }
-
     /// The text of the only file.
     pub(super) fn one_text(&self) -> Result<&str, CallError> {
-        match self.texts()?[..] {
-            [one] => Ok(one),
-            ref all => {
-                Err(refused(format!("file: {} files, and this format has one for all ranks; name one", all.len())))
-            }
-        }
+        self.file.one_text().map_err(|problem| refused(format!("file: {problem}")))
     }
 }
 

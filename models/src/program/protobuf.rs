@@ -78,6 +78,12 @@ pub(super) fn messages(file: &[u8]) -> impl Iterator<Item = Result<&[u8], String
     })
 }
 
+/// Whether a file is nothing but messages behind their lengths, as far as lengths tell.
+pub(super) fn is_delimited(file: &[u8]) -> bool {
+    let mut count = 0;
+    messages(file).all(|message| message.inspect(|_| count += 1).is_ok()) && count > 1
+}
+
 /// The fields of a message.
 pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = Result<Field<'_>, String>> {
     until_wrong(message, |rest| {

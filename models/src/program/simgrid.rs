@@ -16,41 +16,73 @@ use super::params::ProgramParams;
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
 
+/// Actions that a trace may begin with.
+pub(super) const ACTIONS: [&str; 17] = [
+    "init",
+    "compute",
+    "sleep",
+    "send",
+    "isend",
+    "recv",
+    "irecv",
+    "barrier",
+    "bcast",
+    "broadcast",
+    "reduce",
+    "allreduce",
+    "alltoall",
+    "allgather",
+    "gather",
+    "scatter",
+    "comm_size",
+];
 /// Bytes of a double.
 const DOUBLE: f64 = 8.0;
 
 /// Reads a trace.
 pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
-    let texts = params.texts()?;
+    let files = &params.file.0;
+    let mut texts = Vec::with_capacity(files.len());
+    for file in files {
+        let no_text = || refused(format!("file: `{}` is no text; name a file of this format", file.name));
+        texts.push(file.text().ok_or_else(no_text)?);
+    }
     let lines = || (0..).zip(&texts).flat_map(|(file, text)| actions(text).map(move |(line, text)| (file, line, text)));
+    // Of several files the line alone does not say enough.
+    let wrong = |file: usize, line: u32, problem: &str| match &files[..] {
+        [_] => wrong_line(line, problem),
+        _ => refused(format!("file: {}: line {line}: {problem}", files[file].name)),
+    };
     let (mut ranks, mut file_of): (u32, BTreeMap<u32, usize>) = (0, BTreeMap::new());
     for (file, line, text) in lines() {
-        let rank = rank(text).map_err(|problem| wrong_line(line, &problem))?;
+        let rank = rank(text).map_err(|problem| wrong(file, line, &problem))?;
         ranks = ranks.max(rank + 1);
-        if *file_of.entry(rank).or_insert(file) != file {
-            return Err(wrong_line(line, &format!("rank {rank} stands in two files; put all its actions into one")));
+        let other = *file_of.entry(rank).or_insert(file);
+        if other != file {
+            let text = format!("rank {rank} stands in {}, too; put all its actions into one", files[other].name);
+            return Err(wrong(file, line, &text));
         }
     }
     if ranks == 0 {
         return Err(refused("file: no rank does anything; give some actions"));
     }
     let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0));
-    for (_, line, text) in lines() {
+    for (file, line, text) in lines() {
         reader.line = line;
-        reader.action(text).map_err(|problem| wrong_line(line, &problem))?;
+        reader.action(text).map_err(|problem| wrong(file, line, &problem))?;
     }
     Ok(reader.program)
 }
 
 /// The lines of a file that say something, without their comments.
-fn actions(text: &str) -> impl Iterator<Item = (u32, &str)> {
+pub(super) fn actions(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let code = |line: &'_ str| line.find('#').unwrap_or(line.len());
     let lines = text.lines().map(move |line| line[..code(line)].trim());
     (1..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
 /// `3`, or `p3` of older traces.
-fn rank(text: &str) -> Result<u32, Problem> {
+pub(super) fn rank(text: &str) -> Result<u32, Problem> {
     let word = text.split_whitespace().next().unwrap_or_default();
     let rank = word.strip_prefix('p').unwrap_or(word).parse().ok().filter(|&rank: &u32| rank < MOST_RANKS);
     rank.ok_or_else(|| format!("`{}` is no rank; begin each line with a number below {MOST_RANKS}", shown(word)))
@@ -163,6 +195,7 @@ impl Reader {
             "waitall" => self.wait_all(rank)?,
             _ => self.collective(rank, &given)?,
         }
+        self.program.count(&action);
         Ok(())
     }
 

@@ -257,3 +257,17 @@ pub fn equal(world: &World, key: &str, params: &Value) {
     let (_, _, relation) = holds(world, key, params);
     assert_eq!(relation, Relation::Equal, "{params}");
 }
+
+/// Files as they arrive: texts, or contents as objects, with names.
+pub fn named(contents: Value) -> Value {
+    let Value::Array(contents) = contents else { panic!("a list of files") };
+    let named = contents.into_iter().enumerate().map(|(i, content)| {
+        let mut file = match content {
+            Value::String(text) => json!({ "text": text }),
+            other => other,
+        };
+        file["name"] = format!("file{i}").into();
+        file
+    });
+    named.collect()
+}

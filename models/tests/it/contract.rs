@@ -1,6 +1,6 @@
 //! Registration and schemas.
 
-use crate::common::{World, model, operation};
+use crate::common::{World, model, named, operation};
 use serde_json::{Value, json};
 use weir_models::register;
 use weir_plugin_api::{Origin, Plan, Registry, Surroundings};
@@ -98,15 +98,19 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
             false,
         ),
         ("gather", json!({ "root": 2, "nodes": [2], "size_per_device": 100, "approach": 2 }), false),
-        ("program", json!({ "file": ["num_ranks 1\nrank 0 {\na: calc 5\n}\n"], "format": "goal", "ranks": [3] }), true),
         (
             "program",
-            json!({ "file": ["0 compute 5"], "format": "simgrid-ti", "flop_rate": 1e9,
+            json!({ "file": named(json!(["num_ranks 1\nrank 0 {\na: calc 5\n}\n"])), "format": "goal", "ranks": [3] }),
+            true,
+        ),
+        (
+            "program",
+            json!({ "file": named(json!(["0 compute 5"])), "format": "simgrid-ti", "flop_rate": 1e9,
             "message": { "over": "fabric", "latency": 1, "overhead": 2, "gap": 3, "per_byte": 0.5,
             "overhead_per_byte": 0.25, "eager": 9 }, "ranks": [2] }),
             true,
         ),
-        ("program", json!({ "file": ["0 compute 5"], "format": "tape" }), false),
+        ("program", json!({ "file": named(json!(["0 compute 5"])), "format": "tape" }), false),
         ("program", json!({ "format": "goal" }), false),
         ("collective", json!({ "kind": "all-reduce", "size": 100, "ranks": [3, 7] }), true),
         (

@@ -13,7 +13,7 @@ pub fn message() -> Value {
 }
 
 fn goal(text: &str) -> Value {
-    json!({ "file": [text], "format": "goal", "message": message() })
+    json!({ "file": named(json!([text])), "format": "goal", "message": message() })
 }
 
 /// The end of each rank, ns, and that the simulation comes to the last of them.
@@ -120,7 +120,7 @@ c: recv 1b from 0 tag 1
 }
 
 fn over_fabric(text: &str, message: Value, ranks: &[u32]) -> Value {
-    json!({ "file": [text], "format": "goal", "message": message, "ranks": ranks })
+    json!({ "file": named(json!([text])), "format": "goal", "message": message, "ranks": ranks })
 }
 
 /// 1 MB at 1 GB/s over four links of 1 µs each, with o at both ends: rendezvous, as both are posted at once.
@@ -294,8 +294,7 @@ fn empty_messages_cross_the_links() {
     let (world, ranks) = (World::star(4, 1e9, 500_000), [1, 2, 3, 4]);
     let text = "num_ranks 4\nrank 0 {\na: send 0b to 1\n}\nrank 1 {\na: recv 0b from 0\n}\n";
     assert_eq!(time_of(&world, "program", &over_fabric(text, json!({}), &ranks)), 1_000_000 + 1_000);
-    let barrier =
-        json!({ "file": ["0 barrier\n1 barrier\n2 barrier\n3 barrier\n"], "format": "simgrid-ti", "ranks": ranks });
+    let barrier = json!({ "file": named(json!(["0 barrier\n1 barrier\n2 barrier\n3 barrier\n"])), "format": "simgrid-ti", "ranks": ranks });
     // The root sends to both of its children at once, whose bytes share its link.
     assert_eq!(time_of(&world, "program", &barrier), 4 * (1_000_000 + 1_000) + 1_000);
 }
@@ -325,10 +324,11 @@ fn what_contradicts_itself_is_refused() {
     let (world, pair) = (World::small(1e9, 0), [GPU_A, GPU_B]);
     let two = |from: &str, to: &str| format!("num_ranks 2\nrank 0 {{\n{from}\n}}\nrank 1 {{\n{to}\n}}\n");
     let of_goal = |text: String| over_fabric(&text, json!({}), &pair);
-    let of_trace = |text: &str| json!({ "file": [text], "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 });
+    let of_trace =
+        |text: &str| json!({ "file": named(json!([text])), "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 });
     let mut unread = of_goal(two("a: calc 1", ""));
     unread["size"] = json!(5);
-    let long = json!({ "file": [two("a: send 9b to 1", "a: recv 9b from 0")], "format": "goal", "message": { "per_byte": 8e18 } });
+    let long = json!({ "file": named(json!([two("a: send 9b to 1", "a: recv 9b from 0")])), "format": "goal", "message": { "per_byte": 8e18 } });
     for (params, words) in [
         (
             of_goal("num_ranks 2\nrank 1 {\na: calc 1\n}\nnum_ranks 1\n".to_owned()),
@@ -348,13 +348,19 @@ fn what_contradicts_itself_is_refused() {
         (of_trace("0 comm_split 1\n1 compute 1\n"), "communicators of a part"),
         (of_trace("0 compute 1e300\n1 compute 1\n"), "compute for more than 100 days"),
         (
-            json!({ "file": ["0 compute 1", "0 compute 1\n1 compute 1"], "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 }),
-            "rank 0 stands in two files",
+            json!({ "file": named(json!(["0 compute 1", "0 compute 1\n1 compute 1"])), "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 }),
+            "file: file1: line 1: rank 0 stands in file0, too",
         ),
-        (json!({ "file": ["", ""], "format": "chakra", "ranks": pair }), "file: rank 0: its file is empty"),
-        (json!({ "file": ["", "", ""], "format": "chakra", "ranks": [1, 2] }), "rank 0: its file is empty"),
         (
-            json!({ "file": [SMALL.replace("DEP", "-1")], "format": "msccl", "ranks": pair, "size": 0 }),
+            json!({ "file": named(json!(["", ""])), "format": "chakra", "ranks": pair }),
+            "file: file0: its file is empty",
+        ),
+        (
+            json!({ "file": named(json!(["", "", ""])), "format": "chakra", "ranks": [1, 2] }),
+            "file: file0: its file is empty",
+        ),
+        (
+            json!({ "file": named(json!([SMALL.replace("DEP", "-1")])), "format": "msccl", "ranks": pair, "size": 0 }),
             "size: give at least 1B",
         ),
     ] {

@@ -15,22 +15,29 @@ fn the_ring_of_msccl_takes_the_closed_form() {
         return eprintln!("left out: the sample is not there");
     };
     let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
-    let params = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000 });
+    let params = json!({ "file": named(json!([text])), "format": "msccl", "ranks": ranks, "size": 8_000_000 });
     // Every step: a chunk of 1 MB over two links.
     assert_eq!(time_of(&world, "program", &params), 14 * (1_000_000_000 + 1_000_000));
     let seen = details(&world, "program", &params);
     assert_eq!((&seen["ranks"], &seen["messages"], &seen["bytes"]), (&json!(8), &json!(112), &json!(112_000_000)));
-    let reduced = json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 8_000_000, "reduce": 1e12 });
+    let reduced =
+        json!({ "file": named(json!([text])), "format": "msccl", "ranks": ranks, "size": 8_000_000, "reduce": 1e12 });
     assert_eq!(time_of(&world, "program", &reduced), 14 * (1_000_000_000 + 1_000_000) + 7 * 1_000_000);
     for (params, words) in [
-        (json!({ "file": [text], "format": "msccl", "ranks": ranks }), "size: this format needs the size"),
         (
-            json!({ "file": [text], "format": "msccl", "ranks": ranks, "size": 9 }),
+            json!({ "file": named(json!([text])), "format": "msccl", "ranks": ranks }),
+            "size: this format needs the size",
+        ),
+        (
+            json!({ "file": named(json!([text])), "format": "msccl", "ranks": ranks, "size": 9 }),
             "size: 9 B do not divide into 8 chunks",
         ),
-        (json!({ "file": [&text[..4000]], "format": "msccl", "ranks": ranks, "size": 8 }), "file: it is no XML"),
         (
-            json!({ "file": [text.replacen("\"rrc\"", "\"xyz\"", 1)], "format": "msccl", "ranks": ranks, "size": 8 }),
+            json!({ "file": named(json!([&text[..4000]])), "format": "msccl", "ranks": ranks, "size": 8 }),
+            "file: it is no XML",
+        ),
+        (
+            json!({ "file": named(json!([text.replacen("\"rrc\"", "\"xyz\"", 1)])), "format": "msccl", "ranks": ranks, "size": 8 }),
             "file: line 5: no step has the type `xyz`",
         ),
     ] {
@@ -54,7 +61,7 @@ pub const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="all
 #[test]
 fn steps_of_thread_blocks_wait_for_each_other() {
     let (world, ranks) = (World::star(2, 1e9, 0), (1..=2).collect::<Vec<u32>>());
-    let params = |dep: &str| json!({ "file": [SMALL.replace("DEP", dep)], "format": "msccl", "ranks": ranks, "size": 2_000_000 });
+    let params = |dep: &str| json!({ "file": named(json!([SMALL.replace("DEP", dep)])), "format": "msccl", "ranks": ranks, "size": 2_000_000 });
     // GPU 0 sends once it has received.
     assert_eq!(time_of(&world, "program", &params("-1")), 2 * 1_000_000_000);
     let said = refusal(&world, "program", &params("0"));
@@ -65,7 +72,7 @@ fn steps_of_thread_blocks_wait_for_each_other() {
 
 fn trace(text: &str) -> Value {
     let message = json!({ "latency": 1_000_000, "overhead": 0, "per_byte": 1000.0 });
-    json!({ "file": [text], "format": "simgrid-ti", "flop_rate": 1e9, "message": message })
+    json!({ "file": named(json!([text])), "format": "simgrid-ti", "flop_rate": 1e9, "message": message })
 }
 
 /// 1 Gflop take 1 s; a message of s bytes 1 µs + (s − 1) ns at its receiver.
@@ -153,16 +160,15 @@ fn chakra_and_msccl_agree_on_the_ring() {
     };
     let contents: Vec<Value> = files.iter().map(|file| content(file)).collect();
     let (world, ranks) = (World::star(8, 1e9, 500_000), (1..=8).collect::<Vec<u32>>());
-    let chakra = json!({ "file": contents, "format": "chakra", "ranks": ranks });
+    let chakra = json!({ "file": named(json!(contents)), "format": "chakra", "ranks": ranks });
     let xml = std::fs::read_to_string(folder.join("msccl/astra-ring-allreduce-8.xml")).expect("beside it");
-    let msccl =
-        json!({ "file": [xml], "format": "msccl", "ranks": ranks, "size": 1 << 20, "reduce": 131_072.0 / 7e-6 });
+    let msccl = json!({ "file": named(json!([xml])), "format": "msccl", "ranks": ranks, "size": 1 << 20, "reduce": 131_072.0 / 7e-6 });
     let time = time_of(&world, "program", &chakra);
     assert_eq!(time, 14 * (131_072_000 + 1_000_000) + 7 * 7_000_000);
     assert_eq!(time, time_of(&world, "program", &msccl));
-    let cut = json!({ "file": [content(&files[0][..29_000]), contents[1]], "format": "chakra", "ranks": [1, 2] });
+    let cut = json!({ "file": named(json!([content(&files[0][..29_000]), contents[1]])), "format": "chakra", "ranks": [1, 2] });
     let said = refusal(&world, "program", &cut);
-    assert!(said.contains("file: rank 0:") && said.contains("cut off"), "{said}");
+    assert!(said.contains("file: file0:") && said.contains("cut off"), "{said}");
 }
 
 /// Nodes written by hand: a computation of 3 µs, then a collective of all ranks.
@@ -182,7 +188,7 @@ fn collectives_of_chakra_become_messages() {
     let (world, ranks) = (World::star(4, 1e9, 500_000), (1..=4).collect::<Vec<u32>>());
     let params = |kind: u8, comm: u8| {
         let file = content(&trace(kind, comm));
-        json!({ "file": [file, file, file, file], "format": "chakra", "ranks": ranks })
+        json!({ "file": named(json!([file, file, file, file])), "format": "chakra", "ranks": ranks })
     };
     let step = |bytes: u64| 1_000 * bytes + 1_000_000;
     let time = |comm: u8| time_of(&world, "program", &params(7, comm)) - 3_000_000;
@@ -217,7 +223,7 @@ proptest! {
             (vec![content(&mixed)], json!([CPU_A, CPU_B]), json!({})),
             (vec![content(&mixed)], json!([]), message()),
         ] {
-            let mut params = json!({ "file": files, "format": format, "ranks": ranks, "message": message });
+            let mut params = json!({ "file": named(json!(files)), "format": format, "ranks": ranks, "message": message });
             own.as_object().expect("a map").iter().for_each(|(key, value)| params[key] = value.clone());
             let _ = try_plan(&World::small(1e9, 0), "program", &params);
         }

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use weir_plugin_api::{Estimate, PS_PER_S, SimDuration};
 
 use super::{ROWS, Sheet, clean, more};
-use crate::bandwidths::{bandwidths, of_bound};
+use crate::bandwidths::{Cut, bandwidths, cut, of_bound};
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::served::Served;
-use crate::{Run, duration, instant, rate};
+use crate::{Run, bytes, duration, instant, rate};
 use weir_scenario::PlannedOperation;
 
 /// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
@@ -127,7 +127,7 @@ fn choice(operation: &PlannedOperation) -> String {
     format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}\n", clean(chosen), duration(*time))
 }
 
-/// `ring: algbw 207.429 GB/s, busbw 363.000 GB/s, 99.8 % of the bound`; empty where the model counts no bytes.
+/// `ring: algbw 207.429 GB/s, busbw 363.000 GB/s, 99.8 % of the bound (8 ranks: 15 GB over 3 TB/s)`; empty where the model counts no bytes.
 fn moved(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let bandwidths = bandwidths(run, operation);
     if bandwidths.is_empty() {
@@ -136,9 +136,19 @@ fn moved(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let named =
         bandwidths.iter().map(|(name, value)| format!("{} {}", clean(name), rate(value.as_f64().unwrap_or(0.0))));
     let named: Vec<String> = named.collect();
-    let bound =
-        of_bound(run, operation).map_or_else(String::new, |part| format!(", {:.1} % of the bound", part * 100.0));
+    let bound = of_bound(run, operation).map_or_else(String::new, |part| {
+        format!(", {:.1} % of the bound{}", part * 100.0, cut(operation).map_or_else(String::new, |cut| crossing(&cut)))
+    });
     format!("{}: {}{bound}\n", clean(&operation.id), named.join(", "))
+}
+
+/// ` (1 of 8 ranks: 2 GB over 363 GB/s)`: what must cross the cut that sets the bound.
+fn crossing(cut: &Cut) -> String {
+    let ranks = match cut.ranks {
+        (inside, all) if inside == all => format!("all {all} ranks"),
+        (inside, all) => format!("{inside} of {all} ranks"),
+    };
+    format!(" ({ranks}: {} over {})", bytes(cut.bytes.round() as u64), rate(cut.bandwidth))
 }
 
 /// Computations and barriers.

@@ -172,8 +172,9 @@ impl Groups {
         {
             return Some(TaskId(release.0 + 1 + task));
         }
-        if let Some((base, number)) = name.rsplit_once('#') {
-            let number = canonical(number).filter(|&n| n > 0)?;
+        if let Some((base, number)) = name.rsplit_once('#')
+            && let Some(number) = canonical(number).filter(|&n| n > 0)
+        {
             return match self.by_id(base) {
                 Some(group) => group.repeated(number),
                 None => self.message(base, number).map(|(group, message)| group.sent(message)),

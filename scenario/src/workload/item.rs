@@ -19,6 +19,7 @@ use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
 use crate::units;
+use crate::unroll::LISTS;
 use crate::yaml::{Data, Entry, Value};
 
 /// An item of the workload: one of the operations that need no model.
@@ -111,7 +112,8 @@ impl<'a> Expansion<'a> {
                 None => {
                     let models = self.models.registry.models().flat_map(|entry| &entry.operations);
                     let models = models.map(String::as_str).filter(|&key| key != "transfer");
-                    let known: Vec<&str> = OPERATION.names().map(|name| -> &str { name }).chain(models).collect();
+                    let own = OPERATION.names().chain(LISTS).map(|name| -> &str { name });
+                    let known: Vec<&str> = own.chain(models).collect();
                     let help = context.suggestion(other, known, "operations");
                     Err(context.unknown(
                         *key_span,

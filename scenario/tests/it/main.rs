@@ -6,6 +6,7 @@ mod common;
 mod bad_input;
 mod examples;
 mod files;
+mod groups;
 mod large;
 mod library;
 mod machines;

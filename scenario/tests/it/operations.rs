@@ -321,7 +321,8 @@ fn no_topology_is_needed_where_nothing_travels() {
     assert_eq!(scenario.node_name(NodeId(2)), "n1");
     assert!(lint(&scenario).is_empty());
     for text in [
-        "weir: 1\nworkload:\n  - echo: {}\n  - barrier: {}\n",
+        "weir: 1\nworkload:\n  - echo: {}\n  - compute: { device: a, time: 1us }\n",
+        "weir: 1\nworkload:\n  - barrier: {}\n",
         "weir: 1\nworkload: []\n",
         "weir: 1\nworkload:\n  - transfer: { from: a, to: b, size: 1B, model: courier }\n",
         "weir: 1\nworkload:\n  - nothing: {}\n",

@@ -185,7 +185,8 @@ impl Names for Site<'_> {
     }
 }
 
-/// What is in a file, and its bytes: its text, or `{ "bytes": … }` with one character from U+0000 to U+00FF for each byte where it is none.
+/// What is in a file, and its bytes: `{ "name": …, "text": … }`, or `"bytes"` with one character from U+0000 to U+00FF for each
+/// byte where it is no text.
 fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> Read<(Json, u64)> {
     let help = "split it, or take a part of it";
     let (file, _) = files.open_table(context, span, name, FILE_BYTES, help)?;
@@ -200,10 +201,10 @@ fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> 
     }
     let count = bytes.len() as u64;
     let content = match String::from_utf8(bytes) {
-        Ok(text) => Json::String(text),
+        Ok(text) => serde_json::json!({ "name": name, "text": text }),
         Err(error) => {
             let bytes: String = error.into_bytes().into_iter().map(char::from).collect();
-            serde_json::json!({ "bytes": bytes })
+            serde_json::json!({ "name": name, "bytes": bytes })
         }
     };
     Ok((content, count))

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::order::ORDER;
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
 use crate::format::{KeyTable, Shape, optional, required};
@@ -22,6 +23,7 @@ pub(in crate::workload) static PATTERN: KeyTable = KeyTable::new(
         optional("ranks", Shape::Named(&RANKS), ""),
         START,
         AFTER,
+        ORDER,
         ROUTING,
         NIC,
         optional(

@@ -3,6 +3,7 @@
 mod grid;
 mod keys;
 mod list;
+mod order;
 mod random;
 
 use std::rc::Rc;
@@ -22,7 +23,7 @@ use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::files::Files;
 use crate::source::Span;
 use crate::units::{self, Decimal};
-use crate::yaml::{Data, Value};
+use crate::yaml::Value;
 use grid::Grid;
 pub(super) use keys::PATTERN;
 
@@ -57,6 +58,8 @@ struct Sending<'a> {
     begin: SimTime,
     after: Vec<PlacedId>,
     routing: Routing,
+    /// In which order devices send, where the pattern says it.
+    order: Option<&'a Value>,
     model: Option<TransferModel<'a>>,
 }
 
@@ -65,7 +68,7 @@ impl<'a> Expansion<'a> {
         let (kind, own) = keys::kind(context, value)?;
         let what = format!("a pattern of the kind {kind}");
         let fields = context.fields_among(value, &what, keys::with(own))?;
-        let sending = self.sending(context, files, kind, &fields, model(value))?;
+        let sending = self.sending(context, files, kind, &fields, value)?;
         let ranks = sending.ranks.len() as u32;
         let rule = rule(context, kind, &fields, ranks)?;
         let count = rule.count(ranks);
@@ -94,7 +97,7 @@ impl<'a> Expansion<'a> {
         files: &mut Files,
         kind: &str,
         fields: &Fields<'_>,
-        model: Option<&'a Value>,
+        value: &'a Value,
     ) -> Read<Sending<'a>> {
         let id = match fields.get("id") {
             Some(value) => read_id(context, value)?,
@@ -106,12 +109,15 @@ impl<'a> Expansion<'a> {
         };
         let begin = start(context, fields)?;
         let after = self.after(context, fields.get("after"))?;
+        // From the tree, which lives longer than these fields.
+        let model = value.get("model");
         if model.is_some() {
             self.not_routed_by(context, fields)?;
         }
         let routing = self.routing(context, fields)?;
         let model = model.map(|model| self.transfer_model(context, files, model)).transpose()?;
-        Ok(Sending { id, span: fields.span, ranks, begin, after, routing, model })
+        let order = value.get("order");
+        Ok(Sending { id, span: fields.span, ranks, begin, after, routing, order, model })
     }
 
     /// Adds the transfers of a rule; `counted` where they go between the scenario's ranks.
@@ -166,29 +172,34 @@ impl<'a> Expansion<'a> {
         send: &mut dyn FnMut(&mut Self, &mut Context, Sent) -> Read<()>,
     ) -> Read<Pairs> {
         let (mut pairs, mut occurrences) = (Vec::new(), Vec::new());
-        let mut seen: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        rule.each(by.ranks.len() as u32, &mut |message: Message| {
+        let mut sent = |this: &mut Self, context: &mut Context, (message, occurrence): order::Numbered| {
             let pair = (message.from, message.to);
             let start = by.begin.after(SimDuration(message.start.0));
             if start.is_never() {
-                return Err(context.error(
-                    by.span,
-                    "a start beyond the horizon",
-                    "`start` and `within` add up to at most 100d",
-                ));
+                let help = "`start` and `within` add up to at most 100d";
+                return Err(context.error(by.span, "a start beyond the horizon", help));
             }
-            let mut occurrence = 1;
             if rule.repeats() {
-                let n = seen.entry(pair).or_insert(0);
-                *n += 1;
-                occurrence = *n;
                 occurrences.push(occurrence);
             }
             let ends = Ends { from: by.ranks[pair.0 as usize], to: by.ranks[pair.1 as usize] };
-            send(self, context, Sent { pair, ends, bytes: message.bytes, start, occurrence })?;
+            send(this, context, Sent { pair, ends, bytes: message.bytes, start, occurrence })?;
             pairs.push(pair);
             Ok(())
-        })?;
+        };
+        let ranks = by.ranks.len() as u32;
+        match by.order {
+            None => rule.each_numbered(ranks, &mut |message| sent(self, context, message))?,
+            Some(order) => {
+                let mut all = Vec::new();
+                rule.each_numbered(ranks, &mut |message| {
+                    all.push(message);
+                    Ok(())
+                })?;
+                order::arrange(context, self.topology, &by.ranks, order, &mut all)?;
+                all.into_iter().try_for_each(|message| sent(self, context, message))?;
+            }
+        }
         Ok(Pairs::new(pairs, occurrences))
     }
 }
@@ -207,12 +218,6 @@ impl Sent {
     fn wrong(&self, context: &mut Context, span: Span, problem: Problem) -> Reported {
         context.problem(span, &format!("from rank {} to rank {}", self.pair.0, self.pair.1), problem)
     }
-}
-
-/// The value of `model`, which lives as long as the tree.
-fn model(value: &Value) -> Option<&Value> {
-    let Data::Mapping(entries) = &value.data else { return None };
-    entries.iter().find(|entry| &*entry.key == "model").map(|entry| &entry.value)
 }
 
 /// Reads the rule of a kind for a number of ranks.
@@ -318,6 +323,19 @@ impl Rule {
     /// Whether a pair of ranks may occur twice.
     fn repeats(&self) -> bool {
         matches!(self, Self::Torus(_) | Self::Graph { .. } | Self::Random(_))
+    }
+
+    /// Makes the messages in order, each with its number between its ranks.
+    fn each_numbered(&self, ranks: u32, emit: &mut dyn FnMut(order::Numbered) -> Read<()>) -> Read<()> {
+        if !self.repeats() {
+            return self.each(ranks, &mut |message| emit((message, 1)));
+        }
+        let mut seen: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        self.each(ranks, &mut |message| {
+            let number = seen.entry((message.from, message.to)).or_insert(0);
+            *number += 1;
+            emit((message, *number))
+        })
     }
 
     /// Makes the messages in order.

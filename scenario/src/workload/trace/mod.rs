@@ -10,6 +10,7 @@ use std::path::Path;
 use weir_plugin_api::NodeId;
 use weir_sim_core::TaskId;
 
+use super::after::AFTER;
 use super::attributes::{ID, PlacedId, read_id};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
@@ -35,6 +36,7 @@ pub(super) static TRACE: KeyTable = KeyTable::new(
             "CSV with the columns from,to,bytes and optionally start_s,id,weight,priority,limit_Bps,after.",
         ),
         ID,
+        AFTER,
         ROUTING,
         NIC,
     ],
@@ -65,7 +67,12 @@ impl Expansion<'_> {
             }
         };
         let routing = self.routing(context, &fields)?;
+        let after = self.after(context, fields.get("after"))?;
         if self.stream.is_some() {
+            if let Some(entry) = fields.entry("after") {
+                let help = "write the time of each start into the rows, or run without --stream";
+                return Err(context.error(entry.key_span, "`after` cannot be streamed", help));
+            }
             not_streamed(context, &fields, routing);
             return self.survey(context, files, &PlacedId { text: text.into(), span: named.span }, id);
         }
@@ -77,6 +84,7 @@ impl Expansion<'_> {
         let trace = TraceItem { id: &id.text, span: named.span, routing };
         let names = self.rows(context, &mut rows, &columns, trace)?;
         self.traffic.fixed(named.span);
+        self.wait(first, self.next().0 - first.0, after);
         self.add(context, id, TaskKind::Transfer, first, Names::Trace(names))?;
         self.index_rows(context)
     }

@@ -1,0 +1,87 @@
+//! Files of programs given to `weir import`: what they hold, and how a scenario names them.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use weir::{Error, ProgramCounts, ProgramFile};
+use weir_report::bytes;
+use weir_report::text::clean;
+
+use crate::failure::Exit;
+use crate::output::Output;
+
+/// Says what files hold; `None` where they are no program.
+pub(super) fn survey(files: &[PathBuf], contents: &[Vec<u8>]) -> Option<Result<Exit, Error>> {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let all: Vec<(&str, &[u8])> =
+        names.iter().zip(contents).map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let found = weir::program_file(&all)?;
+    let text = found.map(|found| text(&names, &found)).map_err(|problem| {
+        let name = if names.len() == 1 { format!("{}: ", clean(&names[0])) } else { String::new() };
+        Error::input(format!("{name}{}", clean(&problem)))
+    });
+    Some(text.and_then(|text| {
+        Output::open(None)?.result(|writer| write!(writer, "{text}"))?;
+        Ok(Exit::Ok)
+    }))
+}
+
+fn text(names: &[String], found: &ProgramFile) -> String {
+    let file = match names {
+        [one] => clean(one),
+        _ => format!("[{}]", names.iter().map(|name| clean(name)).collect::<Vec<_>>().join(", ")),
+    };
+    match found {
+        ProgramFile::Program(counts) => program(&file, counts, names.len()),
+        ProgramFile::Graph { gpus, channels } => format!(
+            "NCCL graph file: {}, a ring of {gpus} GPUs each\n\nin a scenario:\n  - collective: {{ kind: all-reduce, size: …, \
+             ranks: …, order: {{ graph: {file} }} }}\n",
+            count(*channels as u64, "channel")
+        ),
+        _ => format!("{file}\n"),
+    }
+}
+
+fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
+    let mut out = format!("{}: ", title(counts.format));
+    out += &match (counts.format, files) {
+        ("chakra", 1) => "one of its ranks, one file for each".to_owned(),
+        _ => count(u64::from(counts.ranks), "rank"),
+    };
+    let total = counts.operations.iter().map(|(_, number)| number).sum();
+    let words = counts.operations.iter().map(|(word, number)| format!("{number} {}", clean(word)));
+    let words: Vec<String> = words.collect();
+    let _ = writeln!(out, "\n{}: {}", count(total, "operation"), words.join(", "));
+    let messages = count(counts.messages, "message");
+    let _ = match counts.chunks {
+        Some(chunks) => {
+            writeln!(out, "{messages} of {} in all; {chunks} are the collective's size", count(counts.bytes, "chunk"))
+        }
+        None => writeln!(out, "{messages} of {} in all", bytes(counts.bytes)),
+    };
+    let more = match counts.format {
+        "msccl" => ", size: …",
+        "simgrid-ti" => ", flop_rate: …",
+        _ => "",
+    };
+    let format = counts.format;
+    let _ = writeln!(
+        out,
+        "\nin a scenario, with the device of each rank:\n  - program: {{ file: {file}, format: {format}, ranks: …{more} }}"
+    );
+    out
+}
+
+fn title(format: &str) -> &'static str {
+    match format {
+        "goal" => "GOAL program (LogGOPSim)",
+        "msccl" => "MSCCL algorithm",
+        "chakra" => "Chakra execution trace",
+        _ => "time-independent trace (SimGrid)",
+    }
+}
+
+/// `1 rank`, `2 ranks`.
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,93 @@
+//! `order: { graph: FILE }`: the rings of an NCCL graph file, one for each channel.
+//!
+//! ```text
+//! <graphs version="1">
+//!   <graph id="0" pattern="4" nchannels="2" …>        pattern 4 is a ring; trees and others are left out
+//!     <channel> <gpu dev="0"/> <gpu dev="1"/> … </channel>
+//! ```
+//!
+//! **Definition.** `dev` d of the m-th machine is rank m · (GPUs of a channel) + d; the rings of several machines go through
+//! them in turn, each in the order of the channel. **Source.** NCCL, src/graph/search.cc (`ncclTopoGetXmlFromGraph`) and
+//! src/include/graph.h (`NCCL_TOPO_PATTERN_RING`); the position among several machines is how NCCL joins them
+//! (src/graph/connect.cc, `connectRings`).
+
+use roxmltree::{Document, Node};
+use weir_plugin_api::CallError;
+
+use super::params::{Algorithm, CollectiveParams, Order};
+use crate::operation::refused;
+
+/// NCCL_TOPO_PATTERN_RING.
+const RING: &str = "4";
+
+/// The rings over the positions of `ranks`, the devices with the root first; none where no graph is given.
+pub(super) fn rings(
+    params: &CollectiveParams,
+    algorithm: Algorithm,
+    ranks: &[u32],
+) -> Result<Vec<Vec<u32>>, CallError> {
+    let Some(Order::Graph(file)) = &params.order else { return Ok(Vec::new()) };
+    if algorithm != Algorithm::Ring || params.levels.is_some() {
+        return Err(refused("order: a graph has rings over all ranks; use `algorithm: ring` without `levels`"));
+    }
+    let text = file.graph.one_text().map_err(|problem| refused(format!("order: {problem}")))?;
+    let channels = channels(text).map_err(|problem| refused(format!("order: {}: {problem}", file.graph.0[0].name)))?;
+    let of_machine = channels[0].len();
+    if !ranks.len().is_multiple_of(of_machine) {
+        let text =
+            format!("order: the graph has {of_machine} GPUs a machine, and {} ranks are given; name", ranks.len());
+        return Err(refused(format!("{text} as many for each machine")));
+    }
+    // The root is the first of `ranks`, which were given in another order.
+    let root = params.ranks.0.iter().position(|device| *device == ranks[0]).unwrap_or(0);
+    let position = |rank: usize| ((rank + ranks.len() - root) % ranks.len()) as u32;
+    let ring = |channel: &Vec<usize>| {
+        let machines = 0..ranks.len() / of_machine;
+        let all = machines.flat_map(|machine| channel.iter().map(move |dev| machine * of_machine + dev));
+        let mut ring: Vec<u32> = all.map(position).collect();
+        if params.kind.is_rooted() {
+            let first = ring.iter().position(|&position| position == 0).unwrap_or(0);
+            ring.rotate_left(first);
+        }
+        ring
+    };
+    Ok(channels.iter().map(ring).collect())
+}
+
+/// The devices of each channel of the first ring, at least one channel.
+pub(crate) fn channels(text: &str) -> Result<Vec<Vec<usize>>, String> {
+    let document = Document::parse(text).map_err(|error| format!("it is no XML: {error}; name an NCCL_GRAPH_FILE"))?;
+    let root = document.root_element();
+    if !root.has_tag_name("graphs") {
+        let name = root.tag_name().name();
+        return Err(format!("its root is `{name}`, not `graphs`; name an NCCL_GRAPH_FILE"));
+    }
+    let mut graphs = root.children().filter(|node| node.has_tag_name("graph"));
+    let Some(graph) = graphs.find(|graph| graph.attribute("pattern") == Some(RING)) else {
+        return Err("it has no ring (a `graph` with `pattern=\"4\"`); take one that has".to_owned());
+    };
+    let channels: Vec<Vec<usize>> =
+        graph.children().filter(|node| node.has_tag_name("channel")).map(devices).collect::<Result<_, _>>()?;
+    let declared = graph.attribute("nchannels").unwrap_or_default();
+    if channels.is_empty() || declared.parse() != Ok(channels.len()) {
+        return Err(format!("`nchannels` is `{declared}`, and {} are described; correct it", channels.len()));
+    }
+    for (i, channel) in channels.iter().enumerate() {
+        let mut sorted = channel.clone();
+        sorted.sort_unstable();
+        if sorted.is_empty() || !sorted.iter().copied().eq(0..channels[0].len()) {
+            let most = channels[0].len().saturating_sub(1);
+            return Err(format!("channel {i} does not go once through each of the GPUs 0 to {most}; correct it"));
+        }
+    }
+    Ok(channels)
+}
+
+fn devices(channel: Node<'_, '_>) -> Result<Vec<usize>, String> {
+    let gpus = channel.children().filter(|node| node.has_tag_name("gpu"));
+    gpus.map(|gpu| {
+        let dev = gpu.attribute("dev").unwrap_or_default();
+        dev.parse().map_err(|_| format!("`dev=\"{dev}\"` is no number of a GPU; correct it"))
+    })
+    .collect()
+}

@@ -1,0 +1,126 @@
+//! What a file of a program holds, for `weir import`: its format, and counts.
+
+use roxmltree::Document;
+use weir_plugin_api::CallError;
+
+use super::operations::{Program, Work};
+use super::params::{Format, ProgramParams};
+use super::{chakra, goal, msccl, protobuf, simgrid};
+use crate::collective::graph;
+use crate::quantities::{Bytes, FileContent, Files, Positive};
+
+/// What a program in files, or the rings in a graph file, amount to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ProgramFile {
+    /// A program.
+    Program(ProgramCounts),
+    /// An NCCL graph file with a ring.
+    Graph {
+        /// GPUs of a ring.
+        gpus: usize,
+        /// Rings, one for each channel.
+        channels: usize,
+    },
+}
+
+/// Counts of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ProgramCounts {
+    /// As `format:` has it.
+    pub format: &'static str,
+    /// Ranks; of traces of Chakra the files that are given.
+    pub ranks: u32,
+    /// Operations by the word that the file has for them, the most frequent first.
+    pub operations: Vec<(String, u64)>,
+    /// Messages, those of collectives included.
+    pub messages: u64,
+    /// Bytes of all messages; of MSCCL chunks, [`chunks`](Self::chunks) of which are the collective's size.
+    pub bytes: u64,
+    /// Chunks of an MSCCL algorithm's size.
+    pub chunks: Option<u64>,
+}
+
+/// Files with their names: a program, or a graph. `None` where their content is neither.
+///
+/// # Errors
+/// What is wrong with a program, with line or message.
+pub fn program_file(files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String>> {
+    let (name, first) = files.first()?;
+    let text = std::str::from_utf8(first).ok();
+    let format = match text.map(str::trim_start) {
+        Some(text) if text.starts_with('<') => return xml(text, files),
+        Some(text) if is_goal(text) => Format::Goal,
+        Some(text) if is_simgrid(text) => Format::SimgridTi,
+        _ if protobuf::is_delimited(first) && (text.is_none() || name.ends_with(".et")) => Format::Chakra,
+        _ => return None,
+    };
+    Some(counts(format, files, None).map(ProgramFile::Program))
+}
+
+/// Whether the first word that is no comment begins a GOAL file.
+fn is_goal(text: &str) -> bool {
+    let mut in_comment = false;
+    let codes = text.lines().map(|line| goal::without_comments(line, &mut in_comment));
+    codes
+        .map(|code| code.trim().to_owned())
+        .find(|code| !code.is_empty())
+        .is_some_and(|code| code.starts_with("num_ranks"))
+}
+
+/// Whether the first line is an action of a rank.
+fn is_simgrid(text: &str) -> bool {
+    simgrid::actions(text).next().is_some_and(|(_, line)| {
+        let action = line.split_whitespace().nth(1).unwrap_or_default().to_lowercase();
+        simgrid::rank(line).is_ok() && simgrid::ACTIONS.contains(&action.as_str())
+    })
+}
+
+/// By the outermost element; topologies of NCCL are XML, too.
+fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String>> {
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        // What is wrong with it is said when it is read.
+        Err(_) if text.contains("<algo") => {
+            return Some(counts(Format::Msccl, files, Some(1)).map(ProgramFile::Program));
+        }
+        Err(_) => return None,
+    };
+    match document.root_element().tag_name().name() {
+        "algo" => {
+            let chunks = document.root_element().attribute("nchunksperloop").and_then(|chunks| chunks.parse().ok());
+            Some(counts(Format::Msccl, files, chunks).map(ProgramFile::Program))
+        }
+        "graphs" => {
+            Some(graph::channels(text).map(|all| ProgramFile::Graph { gpus: all[0].len(), channels: all.len() }))
+        }
+        _ => None,
+    }
+}
+
+/// Reads files of a format; a chunk of MSCCL has one byte here.
+fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Result<ProgramCounts, String> {
+    let files = files.iter().map(|(name, bytes)| FileContent::new(name, bytes)).collect();
+    // Times are not counted: any rate will do.
+    let flop_rate = matches!(format, Format::Chakra | Format::SimgridTi).then_some(Positive(1.0));
+    let params = ProgramParams { size: chunks.map(Bytes), flop_rate, ..ProgramParams::of(Files(files), format) };
+    let read = match format {
+        Format::Goal => params.one_text().and_then(goal::read),
+        Format::Msccl => msccl::read(&params),
+        Format::Chakra => chakra::read(&params),
+        Format::SimgridTi => simgrid::read(&params),
+    };
+    let Program { ranks, operations, counted, .. } = read.map_err(|error| match error {
+        CallError::Refused(text) => text.strip_prefix("file: ").unwrap_or(&text).to_owned(),
+        other => other.to_string(),
+    })?;
+    let sizes = operations.iter().filter_map(|operation| match operation.work {
+        Work::Send { bytes, .. } => Some(bytes),
+        _ => None,
+    });
+    let (messages, bytes) = (sizes.clone().count() as u64, sizes.fold(0, u64::saturating_add));
+    let mut operations: Vec<(String, u64)> = counted.into_iter().map(|(word, count)| (word.into(), count)).collect();
+    operations.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Ok(ProgramCounts { format: format.word(), ranks, operations, messages, bytes, chunks })
+}

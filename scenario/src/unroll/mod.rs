@@ -1,0 +1,391 @@
+//! Groups of the workload, written out: `sequence`, `parallel`, `for`, `repeat` and `sizes` become a plain list of
+//! operations, whose `after` says what the groups said.
+
+mod expression;
+mod names;
+mod values;
+
+use std::borrow::Cow;
+
+use crate::context::{Context, Fields, Read, Reported};
+use crate::diagnostic::quoted;
+use crate::files::Files;
+use crate::format::{KeyTable, Shape, optional};
+use crate::source::Span;
+use crate::yaml::{Data, Entry, Scalar, Value};
+use expression::filled;
+use names::{Iterations, Names};
+use values::Loop;
+
+/// Values of a workload that is written out, at most; *assumed*, about half a GB.
+const VALUES: u64 = 5_000_000;
+
+/// The lists of operations that a group has one of: one after the other, and all at once.
+pub(crate) const LISTS: [&str; 2] = ["sequence", "parallel"];
+/// What makes an item of the workload a group.
+pub(crate) const GROUP: [&str; 5] = ["sequence", "parallel", "for", "repeat", "sizes"];
+/// A group, as the printed schema has it; beside these keys stands one operation where neither list is given.
+pub(crate) static GROUPED: KeyTable = KeyTable::new(
+    "group",
+    "Operations written once for many: `sequence` (one after the other), `parallel` (all at once), or one operation, \
+     repeated. Texts in it may have variables, as `gpu{(i + 1) mod 8}`.",
+    &[
+        optional("sequence", Shape::List(1, &Shape::Anything), "Items that run one after the other."),
+        optional("parallel", Shape::List(1, &Shape::Anything), "Items that run at the same time."),
+        optional(
+            "for",
+            Shape::ByName(&Shape::OneOrMore(0, &Shape::Text)),
+            "Variables, each with its values: `[0..7]`, or words.",
+        ),
+        optional("repeat", Shape::Text, "How often all of it runs, one after the other; ids become id#1, id#2, ..."),
+        optional("sizes", Shape::Map(&values::SIZES), ""),
+        optional("id", Shape::Text, "A name for the end of all of it."),
+        optional("after", Shape::Anything, "One id or a list of ids that must have ended before it begins."),
+    ],
+);
+
+/// What a list of operations has beside these.
+const OWN: [&str; 2] = ["id", "after"];
+
+/// The workload without groups: itself where it has none.
+pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &'w Value) -> Read<Cow<'w, Value>> {
+    let Data::Sequence(items) = &workload.data else { return Ok(Cow::Borrowed(workload)) };
+    if !items.iter().any(is_group) {
+        return Ok(Cow::Borrowed(workload));
+    }
+    let size = items.iter().fold(0, |size: u64, item| size.saturating_add(size_of(item)));
+    let mut unroller = Unroller { context, files, items: Vec::new(), names: Names::default(), left: VALUES };
+    if size > VALUES {
+        return Err(unroller.too_large(items.iter().find(|item| is_group(item)).unwrap_or(workload).span));
+    }
+    let indexed: Vec<(usize, &Value)> = items.iter().enumerate().collect();
+    unroller.each_item(&indexed)?;
+    let items = unroller.finish()?;
+    Ok(Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) }))
+}
+
+/// Whether an item of the workload is a group.
+fn is_group(item: &Value) -> bool {
+    GROUP.iter().any(|key| item.get(key).is_some())
+}
+
+/// Values that an item becomes at least, as far as that is known before variables have values.
+fn size_of(item: &Value) -> u64 {
+    if !is_group(item) {
+        return item.count(usize::MAX) as u64;
+    }
+    let lists = LISTS.iter().filter_map(|key| item.get(key));
+    let inner = lists.fold(0, |size: u64, list| match &list.data {
+        Data::Sequence(items) => items.iter().fold(size, |size, item| size.saturating_add(size_of(item))),
+        _ => size,
+    });
+    let repeat = item.get("repeat").and_then(|value| match &value.data {
+        Data::Scalar(scalar) => scalar.text.parse().ok(),
+        _ => None,
+    });
+    inner.max(1).saturating_mul(repeat.unwrap_or(1)).saturating_mul(item.get("for").map_or(1, values::least))
+}
+
+/// What of a group waits for what is before it, and what must have ended before what follows it.
+#[derive(Default)]
+struct Ends {
+    /// Items by index.
+    first: Vec<usize>,
+    /// Ids.
+    last: Vec<Box<str>>,
+}
+
+/// Where an operation stands: what its texts may name, and how it is named itself.
+#[derive(Clone, Default)]
+struct Place {
+    variables: Vec<(Box<str>, Box<str>)>,
+    iterations: Iterations,
+    /// Its path in the file.
+    path: String,
+    /// The values of loops, for operations without ids.
+    label: String,
+}
+
+struct Unroller<'c> {
+    context: &'c mut Context,
+    files: &'c mut Files,
+    items: Vec<Value>,
+    names: Names,
+    /// Values that may still be made.
+    left: u64,
+}
+
+/// One group, with what it repeats.
+struct Group<'v> {
+    fields: Fields<'v>,
+    /// Its items, with their paths in the file.
+    items: Vec<(String, Cow<'v, Value>)>,
+    is_sequence: bool,
+}
+
+impl Unroller<'_> {
+    /// Writes out the items of the workload; one wrong item does not hide the next.
+    fn each_item(&mut self, items: &[(usize, &Value)]) -> Read<()> {
+        let mut fine = Ok(());
+        for &(index, item) in items {
+            let place = Place { path: format!("workload[{index}]"), ..Place::default() };
+            let read = if is_group(item) { self.item(item, &place).map(drop) } else { self.plain(item, &place) };
+            fine = fine.and(read);
+            if self.context.full() {
+                break;
+            }
+        }
+        fine
+    }
+
+    /// An item outside of groups stays as it is; its name must not depend on what groups become.
+    fn plain(&mut self, item: &Value, place: &Place) -> Read<()> {
+        self.spend(item.count(usize::MAX) as u64, item.span)?;
+        self.operation(item.clone(), place).map(drop)
+    }
+
+    fn item(&mut self, item: &Value, place: &Place) -> Read<Ends> {
+        if is_group(item) {
+            let group = self.group(item, place)?;
+            return self.repeated(&group, place);
+        }
+        let filled = self.filled(item, place)?;
+        self.operation(filled, place)
+    }
+
+    /// Adds an operation, all of whose variables have values.
+    fn operation(&mut self, mut item: Value, place: &Place) -> Read<Ends> {
+        let index = self.items.len();
+        let mut last = Vec::new();
+        if let Data::Mapping(entries) = &mut item.data
+            && let [Entry { key, value, .. }] = &mut entries[..]
+            && let Data::Mapping(fields) = &mut value.data
+        {
+            let id = names::name(key, fields, value.span, place);
+            let after = fields.iter().position(|field| &*field.key == "after");
+            if let Some(at) = after.filter(|&at| names::is_list_of_ids(&fields[at].value)) {
+                let after = fields.remove(at).value;
+                self.names.refer(index, after, &place.iterations);
+            }
+            self.names.define(&id, &place.iterations);
+            last.push(place.iterations.of(&id));
+        }
+        self.items.push(item);
+        Ok(Ends { first: vec![index], last })
+    }
+
+    /// Reads what a group repeats.
+    fn group<'v>(&mut self, item: &'v Value, place: &Place) -> Read<Group<'v>> {
+        let Data::Mapping(entries) = &item.data else { return Err(self.no_list(item.span)) };
+        let lists: Vec<&Entry> = entries.iter().filter(|entry| LISTS.contains(&&*entry.key)).collect();
+        match lists[..] {
+            [list] => {
+                let keys = GROUP.iter().chain(&OWN).copied();
+                let fields = self.context.fields_among(item, "a group", keys)?;
+                let items = self.context.list(&list.value, &format!("`{}`", list.key))?;
+                if items.is_empty() {
+                    return Err(self.context.error(
+                        list.value.span,
+                        "the group is empty",
+                        "add operations, or remove it",
+                    ));
+                }
+                let path = |(i, item)| (format!("{}.{}[{i}]", place.path, list.key), Cow::Borrowed(item));
+                let items = items.iter().enumerate().map(path).collect();
+                Ok(Group { fields, items, is_sequence: &*list.key == LISTS[0] })
+            }
+            [] => self.single(item, entries, place),
+            [_, other, ..] => {
+                let help = "put one into the other, as an item of its list";
+                Err(self.context.error(other.key_span, "a group is either a `sequence` or `parallel`", help))
+            }
+        }
+    }
+
+    /// One operation with `for`, `repeat` or `sizes` beside it.
+    fn single<'v>(&mut self, item: &'v Value, entries: &'v [Entry], place: &Place) -> Read<Group<'v>> {
+        let mut operations = entries.iter().filter(|entry| !GROUP.contains(&&*entry.key));
+        let Some(operation) = operations.next() else { return Err(self.no_list(item.span)) };
+        if let Some(other) = operations.next() {
+            let message = "beside `for`, `repeat` and `sizes` stands one operation";
+            let help =
+                "write several as `sequence: [ … ]` or `parallel: [ … ]`; `id` and `after` go into the operation";
+            return Err(self.context.error(other.key_span, message, help));
+        }
+        let keys = GROUP.iter().copied().chain([&*operation.key]);
+        let fields = self.context.fields_among(item, "a group", keys)?;
+        let alone = Value { span: item.span, data: Data::Mapping(vec![operation.clone()]) };
+        Ok(Group { fields, items: vec![(place.path.clone(), Cow::Owned(alone))], is_sequence: false })
+    }
+
+    fn no_list(&mut self, span: Span) -> Reported {
+        let help = "add an operation, or a list of them as `sequence: [ … ]` or `parallel: [ … ]`";
+        self.context.error(span, "a group without operations", help)
+    }
+
+    /// Writes out all repetitions of a group, one after the other.
+    fn repeated(&mut self, group: &Group<'_>, place: &Place) -> Read<Ends> {
+        let values::Repetitions { count, table } =
+            values::repetitions(self.context, self.files, &group.fields, &place.variables)?;
+        let mut whole = Ends::default();
+        for repetition in 0..count.unwrap_or(1) {
+            let mut place = place.clone();
+            if count.is_some() {
+                place.iterations = place.iterations.with(repetition + 1);
+            }
+            place.variables.extend(table.iter().flat_map(|table| table.row(repetition)));
+            let once = self.once(group, &place)?;
+            let once = self.named(group, &place, once)?;
+            self.follow(&mut whole, once, group.fields.span)?;
+        }
+        if let Some(after) = group.fields.get("after") {
+            let after = self.filled(after, place)?;
+            whole.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
+        }
+        Ok(whole)
+    }
+
+    /// Writes out one repetition of a group: its items for all values of its loops, the first loop the outermost.
+    fn once(&mut self, group: &Group<'_>, place: &Place) -> Read<Ends> {
+        let loops = values::loops(self.context, group.fields.get("for"), &place.variables)?;
+        let mut ends = Ends::default();
+        let combinations = loops.iter().fold(1, |product: u64, one| product.saturating_mul(one.count()));
+        for combination in 0..combinations {
+            // Nothing may come of a loop, which takes its time all the same.
+            self.spend(1, group.fields.span)?;
+            let mut inner = place.clone();
+            inner.add_values(&loops, combination);
+            for (path, item) in &group.items {
+                inner.path.clone_from(path);
+                let next = self.item(item, &inner)?;
+                if group.is_sequence {
+                    self.follow(&mut ends, next, item.span)?;
+                } else {
+                    ends.first.extend(next.first);
+                    ends.last.extend(next.last);
+                }
+            }
+        }
+        Ok(ends)
+    }
+    /// Puts what is next behind what has been written out; many wait for many through one barrier.
+    fn follow(&mut self, before: &mut Ends, next: Ends, span: Span) -> Read<()> {
+        if next.first.is_empty() {
+            return Ok(());
+        }
+        if before.last.is_empty() {
+            *before = next;
+            return Ok(());
+        }
+        if before.last.len() > 1 && next.first.len() > 1 {
+            let id = self.names.new_join();
+            before.last = self.barrier(&id, &Place::default(), span, std::mem::take(&mut before.last))?.last;
+        }
+        for &item in &next.first {
+            self.spend(before.last.len() as u64, span)?;
+            self.names.wait(item, &before.last);
+        }
+        before.last = next.last;
+        Ok(())
+    }
+
+    /// One repetition of a group that has an id: the end of all of it has that name.
+    fn named(&mut self, group: &Group<'_>, place: &Place, once: Ends) -> Read<Ends> {
+        let Some(value) = group.fields.get("id") else { return Ok(once) };
+        let id = self.context.parse(value, "an id", |text| filled(text, &place.variables).map(Cow::into_owned))?;
+        let barrier = self.barrier(&id, place, value.span, once.last)?;
+        let first = if once.first.is_empty() { barrier.first } else { once.first };
+        Ok(Ends { first, last: barrier.last })
+    }
+
+    /// Adds a barrier that waits for these.
+    fn barrier(&mut self, id: &str, place: &Place, span: Span, waits: Vec<Box<str>>) -> Read<Ends> {
+        self.spend(3 + waits.len() as u64, span)?;
+        let id = Value { span, data: Data::Scalar(Scalar { text: id.into(), plain: true }) };
+        let entry = |key: &str, value| Entry { key: key.into(), key_span: span, value };
+        let map = |key: &str, value| Value { span, data: Data::Mapping(vec![entry(key, value)]) };
+        let ends = self.operation(map("barrier", map("id", id)), place)?;
+        ends.first.iter().for_each(|&item| self.names.wait(item, &waits));
+        Ok(ends)
+    }
+
+    /// A value with what its variables stand for.
+    fn filled(&mut self, value: &Value, place: &Place) -> Read<Value> {
+        self.spend(1, value.span)?;
+        let span = value.span;
+        let data = match &value.data {
+            Data::Scalar(scalar) => match filled(&scalar.text, &place.variables) {
+                Ok(Cow::Borrowed(_)) => Data::Scalar(scalar.clone()),
+                Ok(Cow::Owned(text)) => Data::Scalar(Scalar { text: text.into(), plain: true }),
+                Err(problem) => return Err(self.context.error(span, problem.message, problem.help)),
+            },
+            Data::Sequence(items) => {
+                Data::Sequence(items.iter().map(|item| self.filled(item, place)).collect::<Read<_>>()?)
+            }
+            Data::Mapping(entries) => Data::Mapping(self.filled_entries(entries, place)?),
+        };
+        Ok(Value { span, data })
+    }
+
+    fn filled_entries(&mut self, entries: &[Entry], place: &Place) -> Read<Vec<Entry>> {
+        let mut all: Vec<Entry> = Vec::with_capacity(entries.len());
+        for Entry { key, key_span, value } in entries {
+            let filled = filled(key, &place.variables);
+            let key: Box<str> =
+                filled.map_err(|problem| self.context.error(*key_span, problem.message, problem.help))?.into();
+            if all.iter().any(|other| other.key == key) {
+                let message = format!("the key {} is given twice", quoted(&key));
+                return Err(self.context.error(*key_span, message, "let the expressions differ"));
+            }
+            all.push(Entry { key, key_span: *key_span, value: self.filled(value, place)? });
+        }
+        Ok(all)
+    }
+
+    /// Counts values before they are made.
+    fn spend(&mut self, values: u64, span: Span) -> Read<()> {
+        match self.left.checked_sub(values) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(self.too_large(span)),
+        }
+    }
+
+    fn too_large(&mut self, span: Span) -> Reported {
+        let message = format!("the groups of the workload become more than {VALUES} values");
+        self.context.error(span, message, "repeat less, or write a pattern, or the rows of a trace")
+    }
+
+    /// The operations with what they wait for.
+    fn finish(self) -> Read<Vec<Value>> {
+        let Self { context, mut items, names, .. } = self;
+        if context.failed() {
+            return Err(Reported);
+        }
+        for (item, after) in names.resolved(context)? {
+            if let Data::Mapping(entries) = &mut items[item].data
+                && let [Entry { key_span, value, .. }] = &mut entries[..]
+                && let Data::Mapping(fields) = &mut value.data
+            {
+                fields.push(Entry { key: "after".into(), key_span: *key_span, value: after });
+            }
+        }
+        Ok(items)
+    }
+}
+
+impl Place {
+    /// Adds the values of loops, of which the first is the outermost.
+    fn add_values(&mut self, loops: &[Loop], mut combination: u64) {
+        let before = self.variables.len();
+        for one in loops.iter().rev() {
+            self.variables.insert(before, (one.name.clone(), one.value(combination % one.count())));
+            combination /= one.count();
+        }
+        for (name, value) in &self.variables[before..] {
+            self.label += &format!(" {name}={value}");
+        }
+    }
+}

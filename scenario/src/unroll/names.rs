@@ -1,0 +1,177 @@
+//! Names in a workload that is written out. An operation `a` of a repeated group becomes `a#1`, `a#2` and so on; within a
+//! repetition `after: a` means that of the same repetition, after the group the last.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Place;
+use crate::context::{Context, Read};
+use crate::source::Span;
+use crate::yaml::{Data, Entry, Scalar, Value};
+
+/// The numbers, from 1, of the repetitions around an operation, the outermost first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Iterations(Vec<u64>);
+
+impl Iterations {
+    /// One more, within these.
+    pub(super) fn with(&self, number: u64) -> Self {
+        Self(self.0.iter().copied().chain([number]).collect())
+    }
+
+    /// The name of what is called so in the file.
+    pub(super) fn of(&self, id: &str) -> Box<str> {
+        self.of_outer(self.0.len(), id)
+    }
+
+    /// The name under the outermost repetitions alone.
+    fn of_outer(&self, depth: usize, id: &str) -> Box<str> {
+        let mut name = id.to_owned();
+        for number in &self.0[..depth] {
+            let _ = write!(name, "#{number}");
+        }
+        name.into()
+    }
+}
+
+/// Ids of operations, and what waits for what.
+#[derive(Default)]
+pub(super) struct Names {
+    defined: FxHashSet<Box<str>>,
+    /// What a name means that stands for several repetitions: the last.
+    last: FxHashMap<Box<str>, Box<str>>,
+    joins: usize,
+    /// What operations wait for as groups say it, by index.
+    waits: BTreeMap<usize, Vec<Box<str>>>,
+    references: Vec<Reference>,
+}
+
+/// `after` of an operation, or of a group that begins with it.
+struct Reference {
+    item: usize,
+    after: Value,
+    iterations: Iterations,
+}
+
+/// Gives an operation the name that it has among all repetitions; returns the one that it has in the file.
+pub(super) fn name(kind: &str, fields: &mut Vec<Entry>, span: Span, place: &Place) -> String {
+    let id = match fields.iter_mut().find(|field| &*field.key == "id") {
+        Some(field) => field,
+        None => {
+            let text = default_id(kind, fields, place);
+            let value = Value { span, data: Data::Scalar(Scalar { text: text.into(), plain: true }) };
+            fields.insert(0, Entry { key: "id".into(), key_span: span, value });
+            &mut fields[0]
+        }
+    };
+    // What is wrong with an id that is no text is said when the operation is read.
+    let Data::Scalar(scalar) = &mut id.value.data else { return String::new() };
+    let base = scalar.text.to_string();
+    scalar.text = place.iterations.of(&base);
+    base
+}
+
+/// What an operation without an id is called, with the values of loops.
+fn default_id(kind: &str, fields: &[Entry], place: &Place) -> String {
+    let text = |key: &str| match &fields.iter().find(|field| &*field.key == key)?.value.data {
+        Data::Scalar(scalar) => Some(&*scalar.text),
+        _ => None,
+    };
+    let own = match kind {
+        "pattern" => text("kind").map(str::to_owned),
+        "trace" => text("file").and_then(|file| Some(Path::new(file).file_stem()?.to_string_lossy().into_owned())),
+        _ => None,
+    };
+    own.unwrap_or_else(|| place.path.clone()) + &place.label
+}
+
+/// Whether a value can be read as `after`.
+pub(super) fn is_list_of_ids(value: &Value) -> bool {
+    let is_id = |value: &Value| matches!(&value.data, Data::Scalar(scalar) if !scalar.is_null());
+    match &value.data {
+        Data::Sequence(items) => items.iter().all(is_id),
+        _ => is_id(value),
+    }
+}
+
+impl Names {
+    /// Notes an operation.
+    pub(super) fn define(&mut self, id: &str, iterations: &Iterations) {
+        let name = iterations.of(id);
+        for depth in 0..iterations.0.len() {
+            self.last.insert(iterations.of_outer(depth, id), name.clone());
+        }
+        self.defined.insert(name);
+    }
+
+    /// A name for a barrier that no group asked for.
+    pub(super) fn new_join(&mut self) -> String {
+        self.joins += 1;
+        format!("join[{}]", self.joins - 1)
+    }
+
+    /// Notes that an operation waits for these.
+    pub(super) fn wait(&mut self, item: usize, names: &[Box<str>]) {
+        self.waits.entry(item).or_default().extend_from_slice(names);
+    }
+
+    /// Notes `after` of an operation.
+    pub(super) fn refer(&mut self, item: usize, after: Value, iterations: &Iterations) {
+        self.references.push(Reference { item, after, iterations: iterations.clone() });
+    }
+
+    /// What operations wait for, by index, in the order of the file.
+    pub(super) fn resolved(mut self, context: &mut Context) -> Read<Vec<(usize, Value)>> {
+        let mut all: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+        for Reference { item, after, iterations } in std::mem::take(&mut self.references) {
+            let ids = match after.data {
+                Data::Sequence(ids) => ids,
+                _ => vec![after],
+            };
+            for mut id in ids {
+                let Data::Scalar(scalar) = &mut id.data else {
+                    let help = "name one id, or a list of ids";
+                    return Err(context.error(id.span, format!("`after` cannot be {}", id.describe()), help));
+                };
+                if let Some(name) = self.meaning(&scalar.text, &iterations) {
+                    scalar.text = name;
+                }
+                all.entry(item).or_default().push(id);
+            }
+        }
+        let text = |text: Box<str>| Value { span: Span::default(), data: Data::Scalar(Scalar { text, plain: true }) };
+        for (item, names) in self.waits {
+            all.entry(item).or_default().extend(names.into_iter().map(text));
+        }
+        Ok(all.into_iter().map(|(item, ids)| (item, list(ids))).collect())
+    }
+
+    /// The name that a name in `after` means: of the innermost repetition that has it.
+    fn meaning(&self, name: &str, around: &Iterations) -> Option<Box<str>> {
+        let ids = |rest: bool| {
+            let ends = name.char_indices().rev().filter(move |&(_, c)| rest && matches!(c, '.' | '#' | '/' | ':'));
+            (!rest).then_some(name.len()).into_iter().chain(ends.map(|(at, _)| at))
+        };
+        // A name as it stands goes before one whose end names a part of an operation: `a.0-1`, `a/h0`, `a#2`, `a:7`.
+        [false, true].into_iter().find_map(|rest| {
+            (0..=around.0.len()).rev().find_map(|depth| {
+                ids(rest).find_map(|at| {
+                    let full = around.of_outer(depth, &name[..at]);
+                    let full = if self.defined.contains(&full) { &full } else { self.last.get(&full)? };
+                    Some(format!("{full}{}", &name[at..]).into())
+                })
+            })
+        })
+    }
+}
+
+/// One id alone, or a list.
+fn list(mut ids: Vec<Value>) -> Value {
+    match ids.len() {
+        1 => ids.swap_remove(0),
+        _ => Value { span: ids.first().map(|id| id.span).unwrap_or_default(), data: Data::Sequence(ids) },
+    }
+}

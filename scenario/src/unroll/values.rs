@@ -1,0 +1,220 @@
+//! What loops run over: `for`, `repeat`, and the rows of `sizes`.
+
+use super::expression::{Variables, filled, is_name};
+use crate::context::{Context, Fields, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::files::{Files, YAML_BYTES};
+use crate::format::{KeyTable, Shape, required};
+use crate::table::{LineReader, Rows};
+use crate::units;
+use crate::yaml::{Data, Value};
+
+pub(super) static SIZES: KeyTable = KeyTable::new(
+    "sizes",
+    "A table with a row for each repetition of a group.",
+    &[required("from", Shape::Path, "CSV; each column is a variable of the name in its first line.")],
+);
+
+/// Values of one variable; ranges are not written out.
+pub(super) struct Loop {
+    pub(super) name: Box<str>,
+    parts: Vec<Part>,
+}
+
+enum Part {
+    Word(Box<str>),
+    /// So many numbers from the first on, padded with zeros to a width.
+    Numbers {
+        first: i64,
+        count: u64,
+        width: usize,
+    },
+}
+
+impl Loop {
+    pub(super) fn count(&self) -> u64 {
+        self.parts.iter().fold(0, |count: u64, part| count.saturating_add(part.count()))
+    }
+
+    /// The value at an index below [`Self::count`].
+    pub(super) fn value(&self, mut index: u64) -> Box<str> {
+        for part in &self.parts {
+            match part {
+                Part::Word(word) if index == 0 => return word.clone(),
+                Part::Numbers { first, count, width } if index < *count => {
+                    return format!("{:0width$}", first + index as i64).into();
+                }
+                _ => index -= part.count(),
+            }
+        }
+        Box::default()
+    }
+}
+
+impl Part {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Word(_) => 1,
+            Self::Numbers { count, .. } => *count,
+        }
+    }
+}
+
+/// Reads `for`: a map from variables to their values.
+pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Variables) -> Read<Vec<Loop>> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let Data::Mapping(entries) = &value.data else {
+        let message = format!("`for` must be a map, not {}", value.describe());
+        return Err(context.error(value.span, message, "write `for: { i: [0..7] }`"));
+    };
+    context.each(entries, |context, entry| {
+        let name = &entry.key;
+        new_name(name, around).map_err(|problem| context.problem(entry.key_span, "`for`", problem))?;
+        let items = match &entry.value.data {
+            Data::Sequence(items) => items.as_slice(),
+            _ => std::slice::from_ref(&entry.value),
+        };
+        let what = format!("{} in `for`", quoted(name));
+        let parts = context.each(items, |context, item| {
+            let text = context.text(item, &what)?;
+            filled(text, around)
+                .and_then(|text| part(&text))
+                .map_err(|problem| context.problem(item.span, &what, problem))
+        })?;
+        Ok(Loop { name: name.clone(), parts })
+    })
+}
+
+/// How many combinations of values `for` has at least, as far as that is known before variables have values.
+pub(super) fn least(value: &Value) -> u64 {
+    let Data::Mapping(entries) = &value.data else { return 1 };
+    let count = |value: &Value| match &value.data {
+        Data::Scalar(scalar) => part(&scalar.text).map_or(0, |part| part.count()),
+        _ => 0,
+    };
+    entries.iter().fold(1, |product: u64, entry| {
+        product.saturating_mul(match &entry.value.data {
+            Data::Sequence(items) => items.iter().fold(0, |sum: u64, item| sum.saturating_add(count(item))),
+            _ => count(&entry.value),
+        })
+    })
+}
+
+/// Checks the name of a new variable.
+fn new_name(name: &str, around: &Variables) -> Result<(), Problem> {
+    if !is_name(name) {
+        let message = format!("{} cannot name a variable", quoted(name));
+        return Err(Problem::new(message, "use letters, digits and `_`, a letter first, and not `mod`"));
+    }
+    match around.iter().any(|(known, _)| &**known == name) {
+        true => Err(Problem::new(format!("{} is a variable already", quoted(name)), "give it another name")),
+        false => Ok(()),
+    }
+}
+
+/// A word, or the numbers of a range such as `0..7`, both ends included.
+fn part(text: &str) -> Result<Part, Problem> {
+    let Some((first, last)) = text.split_once("..") else { return Ok(Part::Word(text.into())) };
+    let number = |text: &str| -> Result<i64, Problem> {
+        let digits = text.trim();
+        digits.parse().map_err(|_| Problem::new(format!("{} is no whole number", quoted(digits)), "write `0..7`"))
+    };
+    let (from, to) = (number(first)?, number(last)?);
+    // One before the first is the range without numbers: `{i + 1}..7` when i is 7.
+    let count = i128::from(to) - i128::from(from) + 1;
+    if count < 0 {
+        let message = format!("the range {} ends before it begins", quoted(text));
+        return Err(Problem::new(message, "write the smaller number first"));
+    }
+    let first = first.trim();
+    let width = if first.len() > 1 && first.starts_with('0') { first.len() } else { 0 };
+    Ok(Part::Numbers { first: from, count: u64::try_from(count).unwrap_or(u64::MAX), width })
+}
+
+/// The repetitions of a group.
+pub(super) struct Repetitions {
+    /// How often it runs; `None` where neither `repeat` nor `sizes` is given.
+    pub(super) count: Option<u64>,
+    pub(super) table: Option<Table>,
+}
+
+/// The variables that each repetition has.
+pub(super) struct Table {
+    names: Vec<Box<str>>,
+    rows: Vec<Vec<Box<str>>>,
+}
+
+impl Table {
+    /// The variables of a repetition, from 0.
+    pub(super) fn row(&self, repetition: u64) -> impl Iterator<Item = (Box<str>, Box<str>)> {
+        self.names.iter().cloned().zip(self.rows[repetition as usize].iter().cloned())
+    }
+}
+
+/// Reads `repeat` and `sizes`.
+pub(super) fn repetitions(
+    context: &mut Context,
+    files: &mut Files,
+    fields: &Fields<'_>,
+    around: &Variables,
+) -> Read<Repetitions> {
+    let repeat = fields.get("repeat").map(|value| {
+        context.parse(value, "`repeat`", |text| match units::whole_number(&filled(text, around)?, u64::MAX)? {
+            0 => Err(Problem::new("`0` is too few", "give at least 1, or remove the group")),
+            n => Ok(n),
+        })
+    });
+    let repeat = repeat.transpose()?;
+    let Some(sizes) = fields.get("sizes") else { return Ok(Repetitions { count: repeat, table: None }) };
+    let table = table(context, files, sizes, around)?;
+    let rows = table.rows.len() as u64;
+    if let Some(repeat) = repeat.filter(|&repeat| repeat != rows) {
+        let message = format!("`sizes` has {rows} rows for {repeat} repetitions");
+        return Err(context.error(sizes.span, message, format!("write `repeat: {rows}`, or leave it out")));
+    }
+    Ok(Repetitions { count: Some(rows), table: Some(table) })
+}
+
+/// Reads `sizes: { from: FILE }`.
+fn table(context: &mut Context, files: &mut Files, value: &Value, around: &Variables) -> Read<Table> {
+    let fields = context.fields(value, "`sizes`", &SIZES)?;
+    let from = fields.require(context, "from")?;
+    let named = context.parse(from, "`from` of `sizes`", |text| filled(text, around).map(String::from))?;
+    let (file, source) = files.open_table(context, from.span, &named, YAML_BYTES, "give fewer rows")?;
+    let mut rows = Rows::new(source, LineReader::new(file, files));
+    if !rows.next(context)? {
+        return Err(context.error(rows.place(0), "the table is empty", "name the columns in the first line"));
+    }
+    let mut names: Vec<Box<str>> = Vec::new();
+    for (field, bytes) in rows.record.iter().enumerate() {
+        let name: Box<str> = String::from_utf8_lossy(bytes.trim_ascii()).into();
+        let twice =
+            names.contains(&name).then(|| Problem::new(format!("{} is given twice", quoted(&name)), "keep one"));
+        if let Err(problem) = twice.map_or_else(|| new_name(&name, around), Err) {
+            return Err(context.problem(rows.place(field), "a column", problem));
+        }
+        names.push(name);
+    }
+    let mut all = Vec::new();
+    while rows.next(context)? {
+        all.push(row(context, &rows, names.len())?);
+    }
+    match all.is_empty() {
+        true => Err(context.error(from.span, "the table has no rows", "give a row for each repetition")),
+        false => Ok(Table { names, rows: all }),
+    }
+}
+
+fn row(context: &mut Context, rows: &Rows<'_>, width: usize) -> Read<Vec<Box<str>>> {
+    if rows.record.len() != width {
+        let message = format!("a row of {} fields under {width} columns", rows.record.len());
+        return Err(context.error(rows.place(0), message, "give each row as many fields as there are columns"));
+    }
+    let text =
+        |bytes: &[u8]| std::str::from_utf8(bytes.trim_ascii()).ok().filter(|text| !text.is_empty()).map(Box::from);
+    let fields: Vec<Option<Box<str>>> = rows.record.iter().map(text).collect();
+    match fields.iter().position(Option::is_none) {
+        Some(field) => Err(context.error(rows.place(field), "an empty field, or no UTF-8", "give a value")),
+        None => Ok(fields.into_iter().flatten().collect()),
+    }
+}
