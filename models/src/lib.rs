@@ -25,7 +25,7 @@ mod transfer;
 pub use program::{ProgramCounts, ProgramFile, program_file};
 pub use transfer::LoggpMessage;
 
-use operation::{Resolved, read, schema};
+use operation::{Planned, Resolved, read, schema};
 use weir_plugin_api::{
     Alternative, CallError, Estimates, Model, ModelPlugin, Plan, Registry, RegistryError, Surroundings,
 };
@@ -35,12 +35,14 @@ macro_rules! models {
     ($($(#[$doc:meta])+ $model:ident of $operation:ty;)+) => {
         $(
             $(#[$doc])+
-            #[derive(Clone, Copy, Debug, Default)]
-            pub struct $model;
+            #[derive(Debug, Default)]
+            pub struct $model(Planned<$operation>);
 
             impl Model for $model {
                 fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
-                    read::<$operation>(operation, surroundings)?.plan(plan);
+                    let resolved = read::<$operation>(operation, surroundings)?;
+                    resolved.plan(plan);
+                    self.0.keep(operation, surroundings, resolved);
                     Ok(())
                 }
 
@@ -50,7 +52,11 @@ macro_rules! models {
                     surroundings: &Surroundings<'_>,
                     estimates: &mut Estimates,
                 ) -> Result<(), CallError> {
-                    *estimates = read::<$operation>(operation, surroundings)?.estimates(surroundings)?;
+                    let resolved = match self.0.take(operation, surroundings) {
+                        Some(planned) => planned,
+                        None => read::<$operation>(operation, surroundings)?,
+                    };
+                    *estimates = resolved.estimates(surroundings)?;
                     Ok(())
                 }
 
@@ -74,7 +80,7 @@ macro_rules! models {
                 }
 
                 fn create() -> Result<Self, CallError> {
-                    Ok(Self)
+                    Ok(Self::default())
                 }
             }
         )+

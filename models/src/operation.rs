@@ -1,6 +1,7 @@
 //! What all models have in common: reading an operation, writing it with a choice made, routes, refusals, task names.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -73,6 +74,46 @@ pub(crate) fn parse<R: Resolved>(operation: &str) -> Result<Operation<R::Params>
     serde_json::from_str(operation).map_err(|error| {
         refused(format!("the operation does not fit the model `{}`: {error}; see its schema", R::NAME))
     })
+}
+
+/// The operation last planned: the host asks for its estimates next, and reading it again would take as long and as much
+/// memory. One instance of a model serves one scenario.
+pub(crate) struct Planned<R>(Option<(u64, usize, R)>);
+
+impl<R> Planned<R> {
+    /// Keeps what was planned.
+    pub(crate) fn keep(&mut self, operation: &str, surroundings: &Surroundings<'_>, resolved: R) {
+        self.0 = Some((digest(operation), place(surroundings), resolved));
+    }
+
+    /// What was planned last, where it was this operation.
+    pub(crate) fn take(&mut self, operation: &str, surroundings: &Surroundings<'_>) -> Option<R> {
+        let (of, at, resolved) = self.0.take()?;
+        (of == digest(operation) && at == place(surroundings)).then_some(resolved)
+    }
+}
+
+impl<R> Default for Planned<R> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<R> fmt::Debug for Planned<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Planned").field(&self.0.is_some()).finish()
+    }
+}
+
+fn digest(operation: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    operation.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Which fabric surrounds an operation.
+fn place(surroundings: &Surroundings<'_>) -> usize {
+    surroundings.fabric.node_kind.as_ptr().addr()
 }
 
 pub(crate) fn refused(text: impl Into<String>) -> CallError {

@@ -15,17 +15,21 @@
 //! the same times, and its critical path says what they are made of.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{Progress, refuse_stuck, unmatched_message};
-use super::operations::{ANY, Program, Successors, Work};
+use super::matching::{Progress, is_wild, refuse_stuck, unmatched_message};
+use super::operations::{Program, Successors, Work};
 use super::params::Loggops;
+use super::queues::{Key, Queues};
 use super::tasks::Tasks;
+use super::unexpected::Mailbox;
 
-/// When a message or a receive came, and which it is.
-type Entry = (u64, u32);
+/// What asks for a server.
+const SEND: u8 = 0;
+const COMPUTE: u8 = 1;
+const MESSAGE: u8 = 2;
 
 /// A processor or interface of a rank: when it is free, and what that depends on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,9 +89,7 @@ struct Rank {
     cpus: BTreeMap<u32, Server>,
     sends: BTreeMap<u32, Server>,
     receives: BTreeMap<u32, Server>,
-    /// Receives without message, and messages without receive, by source and tag.
-    posted: BTreeMap<(u32, u32), VecDeque<Entry>>,
-    unexpected: BTreeMap<(u32, u32), VecDeque<Entry>>,
+    mailbox: Mailbox,
 }
 
 /// A program under way.
@@ -99,6 +101,10 @@ pub(super) struct Run<'p> {
     tasks: Tasks<'p>,
     ranks: Vec<Rank>,
     due: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    /// Events whose server is busy.
+    queues: Queues<Event>,
+    /// Whether some receive takes from any rank or with any tag.
+    is_wild: bool,
     /// How many events there have been: the order among equals.
     count: u64,
     /// Per operation: dependencies that are not satisfied yet, and what those that are satisfied have as tasks.
@@ -132,6 +138,8 @@ impl<'p> Run<'p> {
             tasks: Tasks::new(program, plan),
             ranks: (0..program.ranks).map(|_| Rank::default()).collect(),
             due: BinaryHeap::new(),
+            queues: Queues::default(),
+            is_wild: program.operations.iter().any(|operation| is_wild(operation.work)),
             count: 0,
             left,
             ready: vec![(0, Vec::new()); operations],
@@ -152,8 +160,7 @@ impl<'p> Run<'p> {
             }
         }
         refuse_stuck(self.program, self.partner, &self.progress)?;
-        let left = self.ranks.iter().flat_map(|rank| rank.unexpected.values().flatten());
-        if let Some(&(_, send)) = left.min() {
+        if let Some((_, send)) = self.ranks.iter().filter_map(|rank| rank.mailbox.left()).min() {
             return Err(unmatched_message(self.program, self.partner, send));
         }
         let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
@@ -194,9 +201,10 @@ impl<'p> Run<'p> {
             Work::Compute { .. } => rank.cpus.entry(operation.cpu).or_default().free_at,
             Work::Receive { .. } | Work::Join => 0,
         };
+        let kind = if matches!(operation.work, Work::Send { .. }) { SEND } else { COMPUTE };
+        let key = (operation.rank, operation.cpu, if kind == SEND { operation.nic } else { 0 }, kind);
         if free_at > time {
-            self.due.push(Reverse((free_at, count, Event::Operation(number))));
-            return;
+            return self.wait(key, free_at, count, Event::Operation(number));
         }
         let waits = std::mem::take(&mut self.ready[number as usize].1);
         match operation.work {
@@ -208,6 +216,21 @@ impl<'p> Run<'p> {
                 self.begin(number, time, task);
                 self.end(number, time, Wait::end(task));
             }
+        }
+        self.served(key, time, count);
+    }
+
+    /// An event waits for its server.
+    fn wait(&mut self, key: Key, free_at: u64, count: u64, event: Event) {
+        if let Some(event) = self.queues.wait(key, count, event) {
+            self.due.push(Reverse((free_at, count, event)));
+        }
+    }
+
+    /// The next one of a queue is tried once an event is served.
+    fn served(&mut self, key: Key, time: u64, count: u64) {
+        if let Some((next, event)) = self.queues.served(key, count) {
+            self.due.push(Reverse((time, next, event)));
         }
     }
 
@@ -253,12 +276,12 @@ impl<'p> Run<'p> {
         self.begin(number, time, task);
         self.flight[number as usize] = Some(Wait::end(task));
         let rank = &mut self.ranks[operation.rank as usize];
-        match take(&mut rank.unexpected, from, tag) {
+        match rank.mailbox.take_message((from, tag)) {
             Some(send) => self.meet(time, Wait::end(task), send, number),
             None => {
                 self.count += 1;
                 let count = self.count;
-                rank.posted.entry((from, tag)).or_default().push_back((count, number));
+                rank.mailbox.post((from, tag), count, number);
             }
         }
     }
@@ -272,9 +295,9 @@ impl<'p> Run<'p> {
         let rank = &mut self.ranks[to as usize];
         let (cpu, nic) = (rank.cpus.entry(at.cpu).or_default(), rank.receives.entry(at.nic).or_default());
         let free_at = cpu.free_at.max(nic.free_at);
+        let key = (to, at.cpu, at.nic, MESSAGE);
         if free_at > time {
-            self.due.push(Reverse((free_at, count, Event::Message(send))));
-            return;
+            return self.wait(key, free_at, count, Event::Message(send));
         }
         let mut waits: Vec<Wait> = self.flight[send as usize].into_iter().collect();
         cpu.waits(&mut self.tasks, &mut waits);
@@ -287,14 +310,15 @@ impl<'p> Run<'p> {
             Until::Gap { operation: send, part: "received-gap", behind: Wait::start(task), gap },
         );
         self.received[send as usize] = Some((time.saturating_add(holds), Wait::end(task)));
-        match take_posted(&mut rank.posted, operation.rank, tag) {
+        match rank.mailbox.take_receive((operation.rank, tag)) {
             Some(receive) => self.meet(time, Wait::start(task), send, receive),
             None => {
                 self.count += 1;
-                let count = self.count;
-                self.ranks[to as usize].unexpected.entry((operation.rank, tag)).or_default().push_back((count, send));
+                let (number, is_wild) = (self.count, self.is_wild);
+                self.ranks[to as usize].mailbox.arrive((operation.rank, tag), number, send, is_wild);
             }
         }
+        self.served(key, time, count);
     }
 
     /// A message and its receive have met, at a moment of a task.
@@ -348,23 +372,4 @@ impl<'p> Run<'p> {
 
 fn lasts(ps: u64) -> PlannedWork {
     PlannedWork::Lasts(ps as f64)
-}
-
-/// Takes the first message that a receive fits.
-fn take(messages: &mut BTreeMap<(u32, u32), VecDeque<Entry>>, from: u32, tag: u32) -> Option<u32> {
-    if from != ANY && tag != ANY {
-        return messages.get_mut(&(from, tag))?.pop_front().map(|entry| entry.1);
-    }
-    let fits = |key: &(u32, u32)| (from == ANY || key.0 == from) && (tag == ANY || key.1 == tag);
-    let of_key = |(key, queue): (&(u32, u32), &VecDeque<Entry>)| Some((queue.front()?.0, *key));
-    let (_, key) = messages.iter().filter(|(key, _)| fits(key)).filter_map(of_key).min()?;
-    messages.get_mut(&key)?.pop_front().map(|entry| entry.1)
-}
-
-/// Takes the first receive that a message fits.
-fn take_posted(receives: &mut BTreeMap<(u32, u32), VecDeque<Entry>>, from: u32, tag: u32) -> Option<u32> {
-    let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
-    let first = |key: &(u32, u32)| Some((receives.get(key)?.front()?.0, *key));
-    let (_, key) = keys.iter().filter_map(first).min()?;
-    receives.get_mut(&key)?.pop_front().map(|entry| entry.1)
 }

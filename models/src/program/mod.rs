@@ -20,9 +20,11 @@ mod msccl;
 mod operations;
 mod params;
 mod protobuf;
+mod queues;
 mod simgrid;
 mod survey;
 mod tasks;
+mod unexpected;
 
 use std::cell::RefCell;
 

@@ -20,7 +20,7 @@ fn planned(world: &World, operation: &Value) -> Plan {
 fn estimated(world: &World, operation: &Value) -> Result<Estimate, String> {
     let (view, mut out) = (world.fabric.view(), Estimates::default());
     let surroundings = Surroundings { fabric: &view, routes: world };
-    Loggp.estimate(&operation.to_string(), &surroundings, &mut out).map_err(|e| e.to_string())?;
+    Loggp::default().estimate(&operation.to_string(), &surroundings, &mut out).map_err(|e| e.to_string())?;
     Ok(out.list.pop().unwrap())
 }
 
