@@ -3,15 +3,16 @@
 //!
 //! A file is a row of messages, each behind its length: one of `GlobalMetadata`, then the nodes. Of a node are read: its
 //! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type`,
-//! `comm_root`, `num_ops`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it. Collectives become messages of all ranks ([`super::collectives`]), those of NCCL's rings where there are some.
+//! `comm_root`, `num_ops`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it.
+//! Collectives become messages of the ranks of their group ([`super::collectives`]), those of NCCL's rings where there are some.
 
 use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::{FIRST_TAG, Member, Steps};
-use super::operations::{Dependency, Operation, Problem, Program, Work};
-use super::params::ProgramParams;
+use super::operations::{Dependency, Operation, Problem, Program, Work, shown};
+use super::params::{ProcessGroup, ProgramParams};
 use super::protobuf::{Field, Value, fields, messages};
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
@@ -23,12 +24,19 @@ const BARRIER: u64 = 9;
 /// `NodeType` of the schema.
 const KINDS: [&str; 8] =
     ["INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"];
+/// Collectives of one group that have tags of their own, as a power of two; *assumed*, more than a trace has.
+const GROUP_BITS: u32 = 20;
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
 const COMPUTE: u32 = 0;
 const MESSAGES: u32 = 1;
 
 /// Reads the traces of all ranks, rank 0 first.
 pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
+    read_for(params, false)
+}
+
+/// The same; to be counted alone, traces may be of some of the ranks, and of groups that are not given.
+pub(super) fn read_for(params: &ProgramParams, counts: bool) -> Result<Program, CallError> {
     let ranks = params.file.0.len() as u32;
     let rate = params.flop_rate.map(|rate| rate.0);
     let mut reader = Reader {
@@ -36,10 +44,12 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
         rate,
         rank: 0,
         number: 0,
-        collectives: 0,
+        groups: groups(&params.groups, ranks)?,
+        counts,
     };
     for (rank, file) in (0..).zip(&params.file.0) {
-        (reader.rank, reader.collectives) = (rank, 0);
+        reader.rank = rank;
+        reader.groups.iter_mut().for_each(|group| group.collectives = 0);
         reader.trace(&file.bytes()).map_err(|problem| refused(format!("file: {}: {problem}", file.name)))?;
     }
     Ok(reader.program)
@@ -52,8 +62,41 @@ struct Reader {
     rank: u32,
     /// Of the node that is read, in its file; the first is 1.
     number: u32,
-    /// Collectives of this rank so far.
+    /// All ranks first.
+    groups: Vec<Group>,
+    /// Whether what is read is only counted.
+    counts: bool,
+}
+
+/// Ranks that do collectives among themselves.
+struct Group {
+    name: String,
+    /// In their order.
+    ranks: Vec<u32>,
+    /// Those of the rank that is read, so far.
     collectives: u32,
+}
+
+/// The group of all ranks, and those that are given.
+fn groups(given: &[ProcessGroup], ranks: u32) -> Result<Vec<Group>, CallError> {
+    let mut groups = vec![Group { name: String::new(), ranks: (0..ranks).collect(), collectives: 0 }];
+    for ProcessGroup { name, ranks: of_group } in given {
+        let mut sorted = of_group.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let wrong = match () {
+            () if groups.iter().any(|group| group.name == *name) => "is given twice; give each group once",
+            () if of_group.is_empty() => "has no ranks; name them",
+            () if sorted.len() < of_group.len() => "has a rank twice; name each once",
+            () if sorted.last().is_some_and(|&last| last >= ranks) => "has a rank without a trace; correct it",
+            () => {
+                groups.push(Group { name: name.clone(), ranks: of_group.clone(), collectives: 0 });
+                continue;
+            }
+        };
+        return Err(refused(format!("groups: `{}` {wrong}", shown(name))));
+    }
+    Ok(groups)
 }
 
 /// A node as far as it is read.
@@ -65,8 +108,10 @@ struct Node {
     /// Microseconds.
     duration: u64,
     attributes: BTreeMap<String, u64>,
-    /// Of a collective: some of the ranks alone take part.
-    is_of_group: bool,
+    /// Of a collective: the process group, where it is not that of all ranks.
+    group: Option<String>,
+    /// Of a collective: it leaves out a dimension of the network.
+    is_of_dimensions: bool,
 }
 
 impl Node {
@@ -79,9 +124,10 @@ impl Node {
                 Field { number: 4 | 5, value } => node.dependencies.extend(value.numbers()?),
                 Field { number: 7, value: Value::Number(duration) } => node.duration = duration,
                 Field { number: 10, value: Value::Bytes(attribute) } => {
-                    let Attribute { name, number, is_of_group } = Attribute::read(attribute)?;
+                    let Attribute { name, number, group, is_of_dimensions } = Attribute::read(attribute)?;
                     node.attributes.extend(number.map(|number| (name, number)));
-                    node.is_of_group |= is_of_group;
+                    node.group = node.group.or(group);
+                    node.is_of_dimensions |= is_of_dimensions;
                 }
                 _ => {}
             }
@@ -112,16 +158,16 @@ struct Attribute {
     name: String,
     /// Its value, where that is a whole number.
     number: Option<u64>,
-    /// It names a process group, or leaves out a dimension of the network.
-    is_of_group: bool,
+    group: Option<String>,
+    is_of_dimensions: bool,
 }
 
 /// Names of the group of all ranks (PyTorch numbers groups from 0, that of all ranks first).
-const ALL_RANKS: [&[u8]; 3] = [b"", b"0", b"default_pg"];
+const ALL_RANKS: [&str; 3] = ["", "0", "default_pg"];
 
 impl Attribute {
     fn read(attribute: &[u8]) -> Result<Self, Problem> {
-        let mut read = Self { name: String::new(), number: None, is_of_group: false };
+        let mut read = Self { name: String::new(), number: None, group: None, is_of_dimensions: false };
         let (mut text, mut flags): (&[u8], Vec<u64>) = (b"", Vec::new());
         for field in fields(attribute) {
             match field? {
@@ -144,11 +190,11 @@ impl Attribute {
                 _ => {}
             }
         }
-        read.is_of_group = match read.name.as_str() {
-            "pg_name" => !ALL_RANKS.contains(&text),
-            "involved_dim" => flags.contains(&0),
-            _ => false,
-        };
+        match read.name.as_str() {
+            "pg_name" => read.group = Some(String::from_utf8_lossy(text).into_owned()),
+            "involved_dim" => read.is_of_dimensions = flags.contains(&0),
+            _ => {}
+        }
         Ok(read)
     }
 }
@@ -225,8 +271,9 @@ impl Reader {
     }
 
     fn collective(&mut self, node: &Node) -> Result<(u32, u32), Problem> {
-        let steps = self.steps(node)?;
-        self.collectives += 1;
+        let group = self.group(node)?;
+        let steps = self.steps(node, group)?;
+        self.groups[group].collectives += 1;
         let first = self.add(Work::Join, MESSAGES)?;
         let mut before = first;
         for step in steps {
@@ -243,23 +290,68 @@ impl Reader {
         Ok((first, before))
     }
 
-    fn steps(&self, node: &Node) -> Result<Steps, Problem> {
-        if node.is_of_group {
-            let help = "collectives of a part of the ranks are not read; trace them as sends and receives";
-            return Err(format!("node {} is of a process group; {help}", node.id));
+    /// The group of a collective: one that is given, before that of all ranks.
+    fn group(&self, node: &Node) -> Result<usize, Problem> {
+        if node.is_of_dimensions {
+            let help = "collectives along some dimensions of a network are not read; trace them with process groups";
+            return Err(format!("node {} leaves out a dimension; {help}", node.id));
         }
+        let name = node.group.as_deref().unwrap_or_default();
+        let given = self.groups.iter().position(|group| group.name == name);
+        let Some(group) = given.or((self.counts || ALL_RANKS.contains(&name)).then_some(0)) else {
+            let (id, name) = (node.id, shown(name));
+            let help = format!("give its ranks, as in `groups: [{{ name: \"{name}\", ranks: [0, 1] }}]`");
+            return Err(format!("node {id} is of the process group `{name}`; {help}"));
+        };
+        Ok(group)
+    }
+
+    fn steps(&self, node: &Node, number: usize) -> Result<Steps, Problem> {
+        let group = &self.groups[number];
+        let Some(place) = group.ranks.iter().position(|&rank| rank == self.rank) else {
+            let (id, name, rank) = (node.id, shown(&group.name), self.rank);
+            return Err(format!(
+                "node {id} is of the process group `{name}`, which has no rank {rank}; correct `groups`"
+            ));
+        };
         let kind = node.attribute("comm_type")?;
-        let (ranks, bytes) = (self.program.ranks, if kind == BARRIER { 0 } else { node.bytes()? });
-        let member = Member::new(self.rank, ranks, self.collectives);
+        let (ranks, bytes) = (group.ranks.len() as u32, if kind == BARRIER { 0 } else { node.bytes()? });
+        // Groups that share ranks keep their messages apart by tags.
+        let count = group.collectives.wrapping_add((number as u32) << GROUP_BITS);
+        let member = Member::new(place as u32, ranks, count);
         let part = bytes.div_ceil(u64::from(ranks));
+        let mut steps = self.steps_of(node, member, (kind, ranks), (bytes, part), group)?;
+        for work in steps.iter_mut().flatten() {
+            match work {
+                Work::Send { to: other, .. } | Work::Receive { from: other, .. } => {
+                    *other = group.ranks[*other as usize]
+                }
+                Work::Compute { .. } | Work::Join => {}
+            }
+        }
+        Ok(steps)
+    }
+
+    /// The messages of a member by places in its group.
+    fn steps_of(
+        &self,
+        node: &Node,
+        member: Member,
+        (kind, ranks): (u64, u32),
+        (bytes, part): (u64, u64),
+        group: &Group,
+    ) -> Result<Steps, Problem> {
+        if ranks == 1 {
+            return Ok(Steps::new());
+        }
         // `CollectiveCommType` of the schema.
         Ok(match kind {
             0 => member.ring(2 * (ranks - 1), part),
-            1 => member.reduce(self.root(node)?, bytes),
+            1 => member.reduce(self.root(node, group)?, bytes),
             2 => member.ring(ranks - 1, bytes),
-            3 => member.gather(self.root(node)?, bytes, |_| bytes),
-            4 => member.scatter(self.root(node)?, |_| part, part),
-            5 => member.broadcast(self.root(node)?, bytes),
+            3 => member.gather(self.root(node, group)?, bytes, |_| bytes),
+            4 => member.scatter(self.root(node, group)?, |_| part, part),
+            5 => member.broadcast(self.root(node, group)?, bytes),
             6 => member.exchange(|_| part, |_| part),
             7 | 8 => member.ring(ranks - 1, part),
             BARRIER => member.all_reduce(0),
@@ -272,12 +364,15 @@ impl Reader {
         })
     }
 
-    /// Rank 0 where it is not given.
-    fn root(&self, node: &Node) -> Result<u32, Problem> {
-        let root = if node.attributes.contains_key("comm_root") { node.small("comm_root")? } else { 0 };
-        let is_rank = Some(root).filter(|&root| root < self.program.ranks);
-        is_rank.ok_or_else(|| {
-            format!("`comm_root` of node {} is {root}; ranks are 0 to {}", node.id, self.program.ranks - 1)
+    /// The place of the root in the group; the first one where it is not given.
+    fn root(&self, node: &Node, group: &Group) -> Result<u32, Problem> {
+        if self.counts || !node.attributes.contains_key("comm_root") {
+            return Ok(0);
+        }
+        let root = node.small("comm_root")?;
+        let place = group.ranks.iter().position(|&rank| rank == root);
+        place.map(|place| place as u32).ok_or_else(|| {
+            format!("`comm_root` of node {} is {root}, which is no rank of its group; correct the trace", node.id)
         })
     }
 }

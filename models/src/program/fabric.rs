@@ -5,6 +5,10 @@
 //!                                  ▲ rendezvous: once the receive is posted    posted (of the receive) ────────────┘
 //! ```
 //!
+//! With staging the message has three legs: `out`, from the device to its host memory, `message` from there to the other host,
+//! `in` from there to the device, each after the one before; a leg within one node is left out. A send is then done once its
+//! bytes have left the device.
+//!
 //! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first. With
 //! a gap, an interface sends one message after the other; else all that are ready share the links. An empty message crosses
 //! them as one byte.
@@ -26,6 +30,42 @@ struct Parts {
     first: u32,
     /// What it does last, and by which it has ended.
     last: u32,
+    /// Of a send: what brings its bytes to the receiver.
+    arrives: u32,
+}
+
+/// Where ranks run.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'p> {
+    /// The device of each.
+    pub(super) ranks: &'p [u32],
+    /// Its host memory, where messages are staged there.
+    pub(super) hosts: Option<&'p [u32]>,
+}
+
+/// A part of the way of a message.
+#[derive(Clone, Copy)]
+struct Leg {
+    name: &'static str,
+    from: u32,
+    to: u32,
+}
+
+impl Places<'_> {
+    /// The way between two ranks.
+    fn legs(&self, from: u32, to: u32) -> impl Iterator<Item = Leg> {
+        let of = |nodes: &[u32]| (nodes[from as usize], nodes[to as usize]);
+        let (device, other) = of(self.ranks);
+        let (near, far) = self.hosts.map_or((device, other), of);
+        let legs = [
+            Leg { name: "out", from: device, to: near },
+            Leg { name: "message", from: near, to: far },
+            Leg { name: "in", from: far, to: other },
+        ];
+        // Without a way there is one leg all the same: that it has no route is said of it.
+        let direct = (device == other).then_some(Leg { name: "message", from: device, to: other });
+        direct.into_iter().chain(legs.into_iter().filter(move |leg| device != other && leg.from != leg.to))
+    }
 }
 
 /// Refuses what cannot be planned before the program runs.
@@ -41,22 +81,21 @@ pub(super) fn check(program: &Program) -> Result<(), CallError> {
 pub(super) fn plan(
     program: &Program,
     partner: &[u32],
-    message: &MessageParams,
-    sending: Sending,
-    ranks: &[u32],
+    (message, sending): (&MessageParams, Sending),
+    places: Places<'_>,
     plan: &mut Plan,
 ) {
     let cpus = engines(program, plan, "cpu", |operation| (operation.work != Work::Join).then_some(operation.cpu));
     let sends = |operation: &Operation| matches!(operation.work, Work::Send { .. }).then_some(operation.nic);
     let nics = engines(program, plan, "nic", |operation| sends(operation).filter(|_| message.gap.0 > 0.0));
-    let parts = number(program, sending.eager, message.latency.0 > 0.0);
+    let parts = number(program, sending.eager, message.latency.0 > 0.0, places);
     let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); program.operations.len()];
     for d in &program.dependencies {
         let on = parts[d.on as usize];
         waits[d.of as usize].push(if d.begin { Wait::start(on.first) } else { Wait::end(on.last) });
     }
     let mut planner =
-        Planner { program, partner, message, sending, ranks, nics, parts, tasks: Tasks::new(program, plan) };
+        Planner { program, partner, message, sending, places, nics, parts, tasks: Tasks::new(program, plan) };
     for (id, waits) in (0..).zip(&waits) {
         planner.operation(id, waits, Service { engine: cpus[id as usize], ..Service::default() });
     }
@@ -67,7 +106,7 @@ struct Planner<'p> {
     partner: &'p [u32],
     message: &'p MessageParams,
     sending: Sending,
-    ranks: &'p [u32],
+    places: Places<'p>,
     /// The interface of each send, where there is a gap.
     nics: Vec<Option<u32>>,
     parts: Vec<Parts>,
@@ -96,17 +135,23 @@ impl Planner<'_> {
         let posted = self.parts[self.partner[id as usize] as usize].first;
         let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
         let waits = if bytes > self.sending.unawaited() { &both[..] } else { &both[..1] };
-        let [from, to] = [rank, to].map(|rank| NodeId(self.ranks[rank as usize]));
-        let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
         let at = Service { engine: self.nics[id as usize], gap: self.message.gap.0 };
-        self.tasks.add_on(id, "message", waits, work, at);
+        let mut before = None;
+        for Leg { name, from, to } in self.places.legs(rank, to) {
+            let (from, to) = (NodeId(from), NodeId(to));
+            let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
+            let at = if name == "message" { at } else { Service::default() };
+            let waits = before.as_slice().iter().chain(if before.is_none() { waits } else { &[] });
+            let waits: Vec<Wait> = waits.copied().collect();
+            before = Some(Wait::end(self.tasks.add_on(id, name, &waits, work, at)));
+        }
     }
 
     fn receive(&mut self, id: u32, waits: &[Wait], cpu: Service) {
         let send = self.partner[id as usize];
         let Work::Send { bytes, .. } = self.program.operations[send as usize].work else { return };
         let posted = self.tasks.add(id, "posted", waits, PlannedWork::Nothing);
-        let mut come = self.parts[send as usize].first + 1;
+        let mut come = self.parts[send as usize].arrives;
         if self.message.latency.0 > 0.0 {
             come = self.tasks.add(id, "arrived", &[Wait::end(come)], PlannedWork::Lasts(self.message.latency.0));
         }
@@ -116,19 +161,27 @@ impl Planner<'_> {
 }
 
 /// The first and last task of each operation, before there are any.
-fn number(program: &Program, eager: u64, has_latency: bool) -> Vec<Parts> {
+fn number(program: &Program, eager: u64, has_latency: bool, places: Places<'_>) -> Vec<Parts> {
     let mut next = 0;
-    let mut of = |work: Work| {
+    let of = |operation: &Operation| {
         let first = next;
-        let (count, last) = match work {
+        let (count, last) = match operation.work {
             Work::Join | Work::Compute { .. } => (1, 0),
-            Work::Send { bytes, .. } => (2, u32::from(bytes > eager)),
+            Work::Send { to, bytes, .. } => {
+                let (mut legs, mut is_staged) = (0, false);
+                places.legs(operation.rank, to).for_each(|leg| {
+                    legs += 1;
+                    is_staged |= leg.name == "out";
+                });
+                let last = if is_staged { 1 } else { legs * u32::from(bytes > eager) };
+                (1 + legs, last)
+            }
             Work::Receive { .. } => (3 + u32::from(has_latency), 2 + u32::from(has_latency)),
         };
         next += count;
-        Parts { first, last: first + last }
+        Parts { first, last: first + last, arrives: next - 1 }
     };
-    program.operations.iter().map(|operation| of(operation.work)).collect()
+    program.operations.iter().map(of).collect()
 }
 
 /// The engine of one slot that serves each operation, by rank and the number that `of` gives; none where it gives none.

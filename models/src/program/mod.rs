@@ -42,6 +42,8 @@ pub(crate) struct Program {
     program: operations::Program,
     partner: Vec<u32>,
     ranks: Vec<u32>,
+    /// Where messages are staged.
+    hosts: Option<Vec<u32>>,
     message: MessageParams,
     sending: Sending,
     /// On the LogGOPS network: when each rank ends, and the tasks, until they are planned.
@@ -74,6 +76,7 @@ impl Resolved for Program {
             Format::Chakra => chakra::read(&operation.params)?,
             Format::SimgridTi => simgrid::read(&operation.params)?,
         };
+        let hosts = operation.params.staged()?;
         let ProgramParams { format, ranks, message, .. } = operation.params;
         let sending = message.sending(format);
         if program.operations.is_empty() {
@@ -98,13 +101,16 @@ impl Resolved for Program {
                 None
             }
         };
-        Ok(Self { program, partner, ranks: ranks.0, message, sending, simulated })
+        Ok(Self { program, partner, ranks: ranks.0, hosts, message, sending, simulated })
     }
 
     fn plan(&self, plan: &mut Plan) {
         match &self.simulated {
             Some((tasks, _)) => *plan = tasks.take(),
-            None => fabric::plan(&self.program, &self.partner, &self.message, self.sending, &self.ranks, plan),
+            None => {
+                let places = fabric::Places { ranks: &self.ranks, hosts: self.hosts.as_deref() };
+                fabric::plan(&self.program, &self.partner, (&self.message, self.sending), places, plan);
+            }
         }
     }
 

@@ -44,6 +44,17 @@ pub(crate) enum Format {
     SimgridTi,
 }
 
+/// Some ranks that do collectives among themselves.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct ProcessGroup {
+    /// `pg_name` in the traces.
+    pub(crate) name: String,
+    /// Its ranks, in their order.
+    pub(crate) ranks: Vec<u32>,
+}
+
 /// The map under `program`.
 #[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +82,17 @@ pub(crate) struct ProgramParams {
     #[serde(default)]
     #[schemars(with = "Positive")]
     pub(crate) flop_rate: Option<Positive>,
+    /// `simgrid-ti`: the bytes that a count of 1 stands for; 1B by default.
+    #[serde(default)]
+    #[schemars(with = "Bytes")]
+    pub(crate) unit: Option<Bytes>,
+    /// `chakra`: the ranks of process groups, by the names that the traces have for them.
+    #[serde(default)]
+    pub(crate) groups: Vec<ProcessGroup>,
+    /// The host memory of each rank, for `staging`. Default: the nearest.
+    #[serde(default)]
+    #[schemars(with = "Nodes", extend("x-weir-nearest" = "ranks"))]
+    pub(crate) hosts: Option<Nodes>,
     /// How a message travels.
     #[serde(default)]
     pub(crate) message: MessageParams,
@@ -108,6 +130,9 @@ pub(crate) struct MessageParams {
     #[serde(default)]
     #[schemars(with = "Bytes")]
     pub(crate) eager: Option<Bytes>,
+    /// Over the fabric: bytes go through the host memory of both ranks, copied there and from there. No by default.
+    #[serde(default)]
+    pub(crate) staging: bool,
 }
 
 impl Format {
@@ -125,8 +150,19 @@ impl Format {
 impl ProgramParams {
     /// Files of a format, and nothing else.
     pub(super) fn of(file: Files, format: Format) -> Self {
-        let message = MessageParams::default();
-        Self { file, format, ranks: Nodes::default(), size: None, reduce: None, copy: None, flop_rate: None, message }
+        Self {
+            file,
+            format,
+            ranks: Nodes::default(),
+            size: None,
+            reduce: None,
+            copy: None,
+            flop_rate: None,
+            unit: None,
+            groups: Vec::new(),
+            hosts: None,
+            message: MessageParams::default(),
+        }
     }
 
     /// Refuses keys that its format does not read.
@@ -137,11 +173,30 @@ impl ProgramParams {
             ("reduce", self.reduce.is_some() && !msccl),
             ("copy", self.copy.is_some() && !msccl),
             ("flop_rate", self.flop_rate.is_some() && !flop),
+            ("groups", !self.groups.is_empty() && self.format != Format::Chakra),
+            ("unit", self.unit.is_some() && self.format != Format::SimgridTi),
         ];
         match unread.iter().find(|(_, is_unread)| *is_unread) {
             Some((key, _)) => Err(refused(format!("{key}: files of this format do not need it; remove it"))),
+            None if self.unit.is_some_and(|unit| unit.0 == 0) => Err(refused("unit: give at least 1B")),
             None => Ok(()),
         }
+    }
+
+    /// Where messages are staged, one host for each rank; none where they are not.
+    pub(super) fn staged(&self) -> Result<Option<Vec<u32>>, CallError> {
+        if !self.message.staging {
+            return Ok(None);
+        }
+        if self.message.over.is_none() && self.message.per_byte.is_some() {
+            return Err(refused("message.staging: the LogGOPS network has no hosts; leave `per_byte` out"));
+        }
+        let (hosts, ranks) = (self.hosts.as_ref().map_or(&[][..], |hosts| &hosts.0), self.ranks.0.len());
+        if hosts.len() != ranks {
+            let text = format!("hosts: {} for {ranks} ranks; name the host memory of each", hosts.len());
+            return Err(refused(text));
+        }
+        Ok(Some(hosts.to_vec()))
     }
 
     /// The text of the only file.

@@ -66,7 +66,8 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     if ranks == 0 {
         return Err(refused("file: no rank does anything; give some actions"));
     }
-    let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0));
+    let unit = params.unit.map_or(1.0, |unit| unit.0 as f64);
+    let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0), unit);
     for (file, line, text) in lines() {
         reader.line = line;
         reader.action(text).map_err(|problem| wrong(file, line, &problem))?;
@@ -99,7 +100,9 @@ struct Reader {
     /// Per rank: what its next action waits for, and whether for the begin of that alone.
     last: Vec<Option<(u32, bool)>>,
     requests: Vec<Requests>,
-    /// Per rank: bytes of an element, and how many collectives it has begun.
+    /// Bytes that a count of 1 stands for.
+    scale: f64,
+    /// Per rank: how often that an element has, and how many collectives it has begun.
     unit: Vec<f64>,
     collectives: Vec<u32>,
 }
@@ -164,7 +167,7 @@ impl Arguments<'_> {
 }
 
 impl Reader {
-    fn new(ranks: u32, rate: Option<f64>) -> Self {
+    fn new(ranks: u32, rate: Option<f64>, scale: f64) -> Self {
         let count = ranks as usize;
         Self {
             program: Program { ranks, ..Program::default() },
@@ -172,6 +175,7 @@ impl Reader {
             line: 0,
             last: vec![None; count],
             requests: vec![Requests::new(); count],
+            scale,
             unit: vec![1.0; count],
             collectives: vec![0; count],
         }
@@ -181,7 +185,7 @@ impl Reader {
         let rank = rank(text)?;
         let mut words = text.split_whitespace().skip(1);
         let action = words.next().ok_or("the line has no action; write `<rank> <action> …`")?.to_lowercase();
-        let given = Arguments { action: &action, words: words.collect(), unit: self.unit[rank as usize] };
+        let given = Arguments { action: &action, words: words.collect(), unit: self.unit[rank as usize] * self.scale };
         match action.as_str() {
             "init" => self.unit[rank as usize] = if given.words.is_empty() { 1.0 } else { DOUBLE },
             "finalize" | "comm_size" | "comm_dup" | "location" | "test" => {}

@@ -108,7 +108,7 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
     let read = match format {
         Format::Goal => params.one_text().and_then(goal::read),
         Format::Msccl => msccl::read(&params),
-        Format::Chakra => chakra::read(&params),
+        Format::Chakra => chakra::read_for(&params, true),
         Format::SimgridTi => simgrid::read(&params),
     };
     let Program { ranks, operations, counted, .. } = read.map_err(|error| match error {

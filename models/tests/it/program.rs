@@ -322,7 +322,6 @@ a requires b
 #[test]
 fn what_contradicts_itself_is_refused() {
     let (world, pair) = (World::small(1e9, 0), [GPU_A, GPU_B]);
-    let two = |from: &str, to: &str| format!("num_ranks 2\nrank 0 {{\n{from}\n}}\nrank 1 {{\n{to}\n}}\n");
     let of_goal = |text: String| over_fabric(&text, json!({}), &pair);
     let of_trace =
         |text: &str| json!({ "file": named(json!([text])), "format": "simgrid-ti", "ranks": pair, "flop_rate": 1e9 });
@@ -367,4 +366,50 @@ fn what_contradicts_itself_is_refused() {
         let said = refusal(&world, "program", &params);
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+/// A program of two ranks.
+fn two(from: &str, to: &str) -> String {
+    format!("num_ranks 2\nrank 0 {{\n{from}\n}}\nrank 1 {{\n{to}\n}}\n")
+}
+
+/// Ranks on nodes 1 and 2 of a star of 1 B/ps, and their hosts.
+#[test]
+fn staged_messages_go_through_host_memory() {
+    let world = World::star(4, 1e12, 0);
+    let text = two("a: send 1000b to 1\nb: calc 5\nb requires a", "a: recv 1000b from 0");
+    let params = |hosts: Value, eager: u32| {
+        json!({ "file": named(json!([text])), "format": "goal", "ranks": [1, 2], "hosts": hosts,
+            "message": { "staging": true, "eager": eager } })
+    };
+    let ends = |params: &Value| {
+        let plan = plan(&world, "program", params);
+        // The release of the operation comes first.
+        let outcome = run(&world, &plan, "max-min");
+        let names = ["r0.3.send.out", "r0.3.send.message", "r0.3.send.in", "r0.4.calc", "r1.8.recv"];
+        names.map(|name| plan.iter().position(|task| task.name == name).map(|at| outcome.tasks[at + 1].end.0))
+    };
+    // A copy to the host, one between the hosts, one to the device: 1 ns each. The send is done with the first one.
+    assert_eq!(ends(&params(json!([3, 4]), 65_535)), [Some(1000), Some(2000), Some(3000), Some(6000), Some(3000)]);
+    assert_eq!(ends(&params(json!([3, 4]), 0)), [Some(1000), Some(2000), Some(3000), Some(6000), Some(3000)]);
+    assert_eq!(ends(&params(json!([3, 3]), 0)), [Some(1000), None, Some(2000), Some(6000), Some(2000)]);
+    // Ranks on hosts: nothing is copied, and a rendezvous is done with its last byte.
+    assert_eq!(ends(&params(json!([1, 2]), 0)), [None, Some(1000), None, Some(6000), Some(1000)]);
+    assert_eq!(ends(&params(json!([1, 2]), 65_535)), [None, Some(1000), None, Some(5000), Some(1000)]);
+    let few = refusal(&world, "program", &params(json!([3]), 0));
+    assert!(few.contains("hosts: 1 for 2 ranks; name the host memory of each"), "{few}");
+    let mut network = params(json!([3, 4]), 0);
+    network["message"]["per_byte"] = json!(1.0);
+    assert!(refusal(&world, "program", &network).contains("message.staging: the LogGOPS network has no hosts"));
+}
+
+#[test]
+fn a_unit_scales_the_counts_of_a_trace() {
+    let world = World::star(2, 1e12, 0);
+    let params = |unit: u64| json!({ "file": named(json!(["0 send 1 0 3\n1 recv 0 0 3\n"])), "format": "simgrid-ti", "ranks": [1, 2], "unit": unit });
+    assert_eq!(time_of(&world, "program", &params(1000)), 3000);
+    assert!(refusal(&world, "program", &params(0)).contains("unit: give at least 1B"));
+    let mut goal = params(1);
+    goal["format"] = json!("goal");
+    assert!(refusal(&world, "program", &goal).contains("unit: files of this format do not need it"));
 }

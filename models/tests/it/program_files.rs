@@ -178,16 +178,17 @@ fn collectives_of_chakra_become_messages() {
     let block = |field: u8, bytes: &[u8]| [vec![field << 3 | 2, bytes.len() as u8], bytes.to_vec()].concat();
     let attribute = |name: &str, value: u8| block(10, &[block(1, name.as_bytes()), vec![9 << 3, value]].concat());
     let framed = |message: Vec<u8>| [vec![message.len() as u8], message].concat();
-    let trace = |kind: u8, comm: u8| {
+    let trace = |kind: u8, comm: u8, group: &[u8]| {
         let computation = [number(1, 4), number(3, 4), number(7, 3)].concat();
         let collective =
             [number(1, 5), number(3, kind), block(5, &[4]), attribute("comm_size", 100), attribute("comm_type", comm)]
                 .concat();
+        let collective = [&collective[..], group].concat();
         [framed(block(1, b"1")), framed(computation), framed(collective)].concat()
     };
     let (world, ranks) = (World::star(4, 1e9, 500_000), (1..=4).collect::<Vec<u32>>());
     let params = |kind: u8, comm: u8| {
-        let file = content(&trace(kind, comm));
+        let file = content(&trace(kind, comm, &[]));
         json!({ "file": named(json!([file, file, file, file])), "format": "chakra", "ranks": ranks })
     };
     let step = |bytes: u64| 1_000 * bytes + 1_000_000;
@@ -195,6 +196,31 @@ fn collectives_of_chakra_become_messages() {
     assert_eq!(time(0), 6 * step(25), "a ring all-reduce");
     assert_eq!([time(2), time(7)], [3 * step(100), 3 * step(25)], "a ring; all-gathers count what a rank puts in");
     assert_eq!(time(5), 2 * step(100), "a binomial tree");
+    // Ranks 0 and 2, and 1 and 3, as groups: rings of two with half of the bytes a step.
+    let of_group = |name: &str| {
+        let text = [vec![0xea, 0x01, name.len() as u8], name.as_bytes().to_vec()].concat();
+        let group = block(10, &[block(1, b"pg_name"), text].concat());
+        content(&trace(7, 0, &group))
+    };
+    let files = ["tp0", "tp1", "tp0", "tp1"].map(of_group);
+    let grouped =
+        |groups: Value| json!({ "file": named(json!(files)), "format": "chakra", "ranks": ranks, "groups": groups });
+    let group = |name: &str, of: [u32; 2]| json!({ "name": name, "ranks": of });
+    let both = grouped(json!([group("tp0", [0, 2]), group("tp1", [3, 1])]));
+    assert_eq!(time_of(&world, "program", &both) - 3_000_000, 2 * step(50));
+    for (groups, words) in [
+        (json!([]), "file: file0: node 5 is of the process group `tp0`; give its ranks"),
+        (
+            json!([group("tp0", [0, 2]), group("tp1", [2, 3])]),
+            "file: file1: node 5 is of the process group `tp1`, which has no rank 1",
+        ),
+        (json!([group("tp0", [0, 0])]), "groups: `tp0` has a rank twice"),
+        (json!([group("tp0", [0, 4])]), "groups: `tp0` has a rank without a trace"),
+        (json!([group("tp0", [0, 2]), group("tp0", [0, 2])]), "groups: `tp0` is given twice"),
+    ] {
+        let said = refusal(&world, "program", &grouped(groups));
+        assert!(said.contains(words), "{said}");
+    }
     for (kind, comm, words) in [
         (7, 33, "the collective 33, which is not known"),
         (9, 0, "the type 9, which is not known"),
