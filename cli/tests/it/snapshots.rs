@@ -135,27 +135,29 @@ fn text(result: &Value) -> String {
         transfers.len(),
         result["links"].as_array().map_or(0, Vec::len)
     );
-    for (i, transfer) in transfers.iter().enumerate() {
-        if transfers.len() <= ALL || i < SOME || i >= transfers.len() - SOME {
-            row(&mut out, transfer);
-        } else if i == SOME {
-            out.push_str("…\n");
-        }
-    }
-    for operation in result["operations"].as_array().expect("a list") {
-        let _ = writeln!(
-            out,
-            "{} {}: {}",
-            text_of(&operation["kind"]),
-            text_of(&operation["id"]),
-            exact(&operation["end_ps"])
-        );
-        planned(&mut out, operation);
-    }
+    some(&mut out, transfers, row);
+    some(&mut out, result["operations"].as_array().expect("a list"), operation);
     if !result["percentiles"].is_null() {
         let _ = writeln!(out, "\npercentiles {}", result["percentiles"]);
     }
     out
+}
+
+/// All items, or of many the first and the last: the fingerprint tells about the others.
+fn some(out: &mut String, items: &[Value], write: impl Fn(&mut String, &Value)) {
+    for (i, item) in items.iter().enumerate() {
+        if items.len() <= ALL || i < SOME || i >= items.len() - SOME {
+            write(out, item);
+        } else if i == SOME {
+            out.push_str("…\n");
+        }
+    }
+}
+
+fn operation(out: &mut String, operation: &Value) {
+    let (kind, id) = (text_of(&operation["kind"]), text_of(&operation["id"]));
+    let _ = writeln!(out, "{kind} {id}: {}", exact(&operation["end_ps"]));
+    planned(out, operation);
 }
 
 fn row(out: &mut String, t: &Value) {
