@@ -129,7 +129,9 @@ impl FileContent {
 
     /// Its text; none of a binary file.
     pub(crate) fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        let text = self.text.as_deref()?;
+        // A byte order mark.
+        Some(text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 
     /// Its bytes, as they are on disk.
@@ -145,7 +147,9 @@ impl FileContent {
 impl Files {
     /// The text of the only file.
     pub(crate) fn one_text(&self) -> Result<&str, String> {
-        let [file] = &self.0[..] else { return Err(format!("{} files, where one says all; name one", self.0.len())) };
+        let [file] = &self.0[..] else {
+            return Err(format!("{} files, and one has all ranks; name one", self.0.len()));
+        };
         file.text().ok_or_else(|| format!("`{}` is no text; name a file of the format that is given", file.name))
     }
 }

@@ -98,7 +98,11 @@ impl Context {
         if self.warnings <= Self::MOST {
             let Problem { message, help } = make();
             let diagnostic = self.sources.at(span, Diagnostic::warning(message).with_help(help));
-            self.found.push(diagnostic);
+            if self.found.contains(&diagnostic) {
+                self.warnings -= 1;
+            } else {
+                self.found.push(diagnostic);
+            }
         }
     }
 

@@ -66,7 +66,9 @@ pub fn expanded<'a>(input: impl Into<Input<'a>>, options: &LoadOptions) -> Resul
             *workload = unrolled(&mut context, &mut files, workload)?.into_owned();
         }
         let mut out = String::new();
-        if let Data::Mapping(entries) = &root.data {
+        if let Data::Mapping(entries) = &mut root.data {
+            // Its parameters are places in the groups.
+            entries.retain(|entry| &*entry.key != "optimize");
             entries.iter().for_each(|entry| yaml::write_block(entry, &mut out));
         }
         Ok(out)

@@ -20,8 +20,9 @@ use crate::output::Output;
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let contents = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     if let (None, Some(told)) = (args.format, program::survey(&args.files, &contents)) {
-        return match &args.output {
-            Some(_) => Err(Error::input("a scenario names programs as they are: leave --output out")),
+        let unused = if args.output.is_some() { Some("--output") } else { args.add.as_ref().map(|_| "--add") };
+        return match unused {
+            Some(option) => Err(Error::input(format!("a scenario names programs as they are: leave {option} out"))),
             None => told,
         };
     }
@@ -90,7 +91,7 @@ fn folded(text: &str) -> String {
 /// Bytes of a file at most: programs, as a scenario takes them, may be larger than dumps.
 const MOST: u64 = 256 << 20;
 
-/// The bytes of a file; of a dump one more than may be, so that the reader can refuse.
+/// The bytes of a file; of a dump more than may be, so that the reader can refuse.
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let most = MOST + 1;

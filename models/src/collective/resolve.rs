@@ -65,6 +65,8 @@ impl Collective {
         let channels = params.channels.unwrap_or(rings.len().max(1) as u64);
         let (ranks, found) = ordered(params, given, surroundings)?;
         let n = ranks.len() as u64;
+        // Each channel of each rank has a task at least.
+        check_count(channels.saturating_mul(n), "channels: give fewer, or name fewer ranks")?;
         let steps = Steps { kind: params.kind, algorithm, n, size: params.size.0 };
         let phases = match &params.levels {
             Some(levels) => levels::phases(levels, steps, &ranks, surroundings)?,

@@ -26,6 +26,8 @@ const KINDS: [&str; 8] =
     ["INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"];
 /// Collectives of one group that have tags of their own, as a power of two; *assumed*, more than a trace has.
 const GROUP_BITS: u32 = 20;
+/// Groups that have tags of their own, that of all ranks included.
+const MOST_GROUPS: usize = 1 << (31 - GROUP_BITS);
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
 const COMPUTE: u32 = 0;
 const MESSAGES: u32 = 1;
@@ -80,19 +82,24 @@ struct Group {
 /// The group of all ranks, and those that are given.
 fn groups(given: &[ProcessGroup], ranks: u32) -> Result<Vec<Group>, CallError> {
     let mut groups = vec![Group { name: String::new(), ranks: (0..ranks).collect(), collectives: 0 }];
+    if given.len() >= MOST_GROUPS {
+        return Err(refused(format!("groups: more than {}; give those that the traces name", MOST_GROUPS - 1)));
+    }
     for ProcessGroup { name, ranks: of_group } in given {
         let mut sorted = of_group.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        let wrong = match () {
-            () if groups.iter().any(|group| group.name == *name) => "is given twice; give each group once",
-            () if of_group.is_empty() => "has no ranks; name them",
-            () if sorted.len() < of_group.len() => "has a rank twice; name each once",
-            () if sorted.last().is_some_and(|&last| last >= ranks) => "has a rank without a trace; correct it",
-            () => {
-                groups.push(Group { name: name.clone(), ranks: of_group.clone(), collectives: 0 });
-                continue;
-            }
+        let wrong = if groups.iter().any(|group| group.name == *name) {
+            "is given twice; give each group once"
+        } else if of_group.is_empty() {
+            "has no ranks; name them"
+        } else if sorted.len() < of_group.len() {
+            "has a rank twice; name each once"
+        } else if sorted.last().is_some_and(|&last| last >= ranks) {
+            "has a rank without a trace; correct it"
+        } else {
+            groups.push(Group { name: name.clone(), ranks: of_group.clone(), collectives: 0 });
+            continue;
         };
         return Err(refused(format!("groups: `{}` {wrong}", shown(name))));
     }
@@ -316,6 +323,13 @@ impl Reader {
         };
         let kind = node.attribute("comm_type")?;
         let (ranks, bytes) = (group.ranks.len() as u32, if kind == BARRIER { 0 } else { node.bytes()? });
+        if group.collectives >= 1 << GROUP_BITS {
+            return Err(format!(
+                "rank {} has more than {} collectives of one group; cut the trace",
+                self.rank,
+                1 << GROUP_BITS
+            ));
+        }
         // Groups that share ranks keep their messages apart by tags.
         let count = group.collectives.wrapping_add((number as u32) << GROUP_BITS);
         let member = Member::new(place as u32, ranks, count);

@@ -136,11 +136,14 @@ impl Planner<'_> {
         let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
         let waits = if bytes > self.sending.unawaited() { &both[..] } else { &both[..1] };
         let at = Service { engine: self.nics[id as usize], gap: self.message.gap.0 };
+        let legs: Vec<Leg> = self.places.legs(rank, to).collect();
+        // The interface between hosts; of ranks at one host what leaves the sender.
+        let paced = if legs.iter().any(|leg| leg.name == "message") { "message" } else { "out" };
         let mut before = None;
-        for Leg { name, from, to } in self.places.legs(rank, to) {
+        for Leg { name, from, to } in legs {
             let (from, to) = (NodeId(from), NodeId(to));
             let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
-            let at = if name == "message" { at } else { Service::default() };
+            let at = if name == paced { at } else { Service::default() };
             let waits = before.as_slice().iter().chain(if before.is_none() { waits } else { &[] });
             let waits: Vec<Wait> = waits.copied().collect();
             before = Some(Wait::end(self.tasks.add_on(id, name, &waits, work, at)));

@@ -53,7 +53,7 @@ pub fn program_file(files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, Strin
         Some(text) if text.starts_with('<') => return xml(text, files),
         Some(text) if is_goal(text) => Format::Goal,
         Some(text) if is_simgrid(text) => Format::SimgridTi,
-        _ if protobuf::is_delimited(first) && (text.is_none() || name.ends_with(".et")) => Format::Chakra,
+        _ if name.ends_with(".et") || (text.is_none() && protobuf::is_delimited(first)) => Format::Chakra,
         _ => return None,
     };
     Some(counts(format, files, None).map(ProgramFile::Program))
@@ -85,16 +85,21 @@ fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String
         Err(_) if text.contains("<algo") => {
             return Some(counts(Format::Msccl, files, Some(1)).map(ProgramFile::Program));
         }
+        Err(_) if text.contains("<graphs") => {
+            return graph::channels(text).err().map(Err);
+        }
         Err(_) => return None,
     };
     match document.root_element().tag_name().name() {
         "algo" => {
             let chunks = document.root_element().attribute("nchunksperloop").and_then(|chunks| chunks.parse().ok());
-            Some(counts(Format::Msccl, files, chunks).map(ProgramFile::Program))
+            // What is no number is told of when it is read.
+            Some(counts(Format::Msccl, files, Some(chunks.unwrap_or(1))).map(ProgramFile::Program))
         }
-        "graphs" => {
-            Some(graph::channels(text).map(|all| ProgramFile::Graph { gpus: all[0].len(), channels: all.len() }))
-        }
+        "graphs" => Some(match files {
+            [_] => graph::channels(text).map(|all| ProgramFile::Graph { gpus: all[0].len(), channels: all.len() }),
+            _ => Err(format!("{} files, and a graph is one; give it alone", files.len())),
+        }),
         _ => None,
     }
 }
@@ -111,6 +116,9 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
         Format::Chakra => chakra::read_for(&params, true),
         Format::SimgridTi => simgrid::read(&params),
     };
+    // Of Chakra there may be some of the ranks.
+    let read =
+        read.and_then(|program| if format == Format::Chakra { Ok(program) } else { program.check().map(|()| program) });
     let Program { ranks, operations, counted, .. } = read.map_err(|error| match error {
         CallError::Refused(text) => text.strip_prefix("file: ").unwrap_or(&text).to_owned(),
         other => other.to_string(),

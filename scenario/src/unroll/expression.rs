@@ -9,6 +9,9 @@ use crate::nearest::suggestion;
 /// Parentheses and signs inside each other at most; *assumed*.
 const DEPTH: usize = 32;
 
+/// Bytes of a text with values in it, at most; *assumed*.
+const MOST_TEXT: usize = 4096;
+
 /// The variables that a text may name, the outermost first; distinct names.
 pub(super) type Variables = [(Box<str>, Box<str>)];
 
@@ -36,6 +39,10 @@ pub(super) fn filled<'t>(text: &'t str, variables: &Variables) -> Result<Cow<'t,
         rest = &rest[end + 1..];
     }
     out.push_str(rest);
+    if out.len() > MOST_TEXT {
+        let message = format!("a text of {} bytes, with what its variables stand for", out.len());
+        return Err(Problem::new(message, format!("keep it below {MOST_TEXT}")));
+    }
     Ok(out.into())
 }
 
@@ -66,7 +73,8 @@ fn variable<'v>(name: &str, variables: &'v Variables) -> Result<&'v str, Problem
     }
     let message = format!("no variable has the name {}", quoted(name));
     let help = match variables {
-        [] => "give it by `for:` or `sizes:` of a group around, or write a brace itself twice: `{{`".to_owned(),
+        [] => "give it by `for:` or `sizes:` of a group that contains this, or write a brace itself twice: `{{`"
+            .to_owned(),
         _ => suggestion(name, variables.iter().map(|(known, _)| &**known), "variables"),
     };
     Err(Problem::new(message, help))
@@ -121,7 +129,7 @@ impl Reader<'_> {
                 product = self.fits(product.checked_mul(other))?;
             } else if self.takes("/") {
                 let by = self.divisor()?;
-                product = self.fits(product.checked_div_euclid(by))?;
+                product = self.fits(floor_division(product, by))?;
             } else if self.takes("mod") || self.takes("%") {
                 let by = self.divisor()?;
                 product = self.fits(product.checked_rem_euclid(by))?;
@@ -181,6 +189,12 @@ impl Reader<'_> {
     }
 }
 
+/// The quotient, rounded down.
+fn floor_division(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +219,7 @@ mod tests {
             ("{i + 2 * 3}", "13"),
             ("{(i + 2) * 3}", "27"),
             ("{-i / 2}", "-4"),
+            ("{i / -2} {-i / -2} {-i mod -4}", "-4 3 1"),
             ("{i % 4}{{x}}", "3{x}"),
             ("{leaf}/host{i}", "leaf0/host7"),
             ("n{n}, {n + 1}", "n08, 9"),

@@ -2,50 +2,31 @@
 //! operations, whose `after` says what the groups said.
 
 mod expression;
+mod group;
 mod names;
 mod values;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
-use crate::context::{Context, Fields, Read, Reported};
+use crate::context::{Context, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::format::{KeyTable, Shape, optional};
 use crate::source::Span;
 use crate::yaml::{Data, Entry, Scalar, Value};
 use expression::filled;
+pub(crate) use group::{GROUP, GROUPED, LISTS};
+use group::{Group, is_group};
 use names::{Iterations, Names};
 use values::Loop;
 
-/// Values of a workload that is written out, at most; *assumed*, about half a GB.
+/// Values of a workload that is written out, at most; *assumed*, about a GB. A long text counts as several.
 const VALUES: u64 = 5_000_000;
 
-/// The lists of operations that a group has one of: one after the other, and all at once.
-pub(crate) const LISTS: [&str; 2] = ["sequence", "parallel"];
-/// What makes an item of the workload a group.
-pub(crate) const GROUP: [&str; 5] = ["sequence", "parallel", "for", "repeat", "sizes"];
-/// A group, as the printed schema has it; beside these keys stands one operation where neither list is given.
-pub(crate) static GROUPED: KeyTable = KeyTable::new(
-    "group",
-    "Operations written once for many: `sequence` (one after the other), `parallel` (all at once), or one operation, \
-     repeated. Texts in it may have variables, as `gpu{(i + 1) mod 8}`.",
-    &[
-        optional("sequence", Shape::List(1, &Shape::Anything), "Items that run one after the other."),
-        optional("parallel", Shape::List(1, &Shape::Anything), "Items that run at the same time."),
-        optional(
-            "for",
-            Shape::ByName(&Shape::OneOrMore(0, &Shape::Text)),
-            "Variables, each with its values: `[0..7]`, or words.",
-        ),
-        optional("repeat", Shape::Text, "How often all of it runs, one after the other; ids become id#1, id#2, ..."),
-        optional("sizes", Shape::Map(&values::SIZES), ""),
-        optional("id", Shape::Text, "A name for the end of all of it."),
-        optional("after", Shape::Anything, "One id or a list of ids that must have ended before it begins."),
-    ],
-);
-
-/// What a list of operations has beside these.
-const OWN: [&str; 2] = ["id", "after"];
+/// Bytes of a text that count as one more value.
+const TEXT: u64 = 32;
+/// Waits of several operations for several others that are written one by one; *assumed*, of eight GPUs for eight.
+const DIRECT: usize = 64;
 
 /// The workload without groups: itself where it has none.
 pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &'w Value) -> Read<Cow<'w, Value>> {
@@ -62,11 +43,6 @@ pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &
     unroller.each_item(&indexed)?;
     let items = unroller.finish()?;
     Ok(Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) }))
-}
-
-/// Whether an item of the workload is a group.
-fn is_group(item: &Value) -> bool {
-    GROUP.iter().any(|key| item.get(key).is_some())
 }
 
 /// Values that an item becomes at least, as far as that is known before variables have values.
@@ -115,14 +91,6 @@ struct Unroller<'c> {
     left: u64,
 }
 
-/// One group, with what it repeats.
-struct Group<'v> {
-    fields: Fields<'v>,
-    /// Its items, with their paths in the file.
-    items: Vec<(String, Cow<'v, Value>)>,
-    is_sequence: bool,
-}
-
 impl Unroller<'_> {
     /// Writes out the items of the workload; one wrong item does not hide the next.
     fn each_item(&mut self, items: &[(usize, &Value)]) -> Read<()> {
@@ -169,58 +137,10 @@ impl Unroller<'_> {
             }
             self.names.define(&id, &place.iterations);
             last.push(place.iterations.of(&id));
+            self.spend(place.iterations.depth() as u64 + place.label.len() as u64 / TEXT, item.span)?;
         }
         self.items.push(item);
         Ok(Ends { first: vec![index], last })
-    }
-
-    /// Reads what a group repeats.
-    fn group<'v>(&mut self, item: &'v Value, place: &Place) -> Read<Group<'v>> {
-        let Data::Mapping(entries) = &item.data else { return Err(self.no_list(item.span)) };
-        let lists: Vec<&Entry> = entries.iter().filter(|entry| LISTS.contains(&&*entry.key)).collect();
-        match lists[..] {
-            [list] => {
-                let keys = GROUP.iter().chain(&OWN).copied();
-                let fields = self.context.fields_among(item, "a group", keys)?;
-                let items = self.context.list(&list.value, &format!("`{}`", list.key))?;
-                if items.is_empty() {
-                    return Err(self.context.error(
-                        list.value.span,
-                        "the group is empty",
-                        "add operations, or remove it",
-                    ));
-                }
-                let path = |(i, item)| (format!("{}.{}[{i}]", place.path, list.key), Cow::Borrowed(item));
-                let items = items.iter().enumerate().map(path).collect();
-                Ok(Group { fields, items, is_sequence: &*list.key == LISTS[0] })
-            }
-            [] => self.single(item, entries, place),
-            [_, other, ..] => {
-                let help = "put one into the other, as an item of its list";
-                Err(self.context.error(other.key_span, "a group is either a `sequence` or `parallel`", help))
-            }
-        }
-    }
-
-    /// One operation with `for`, `repeat` or `sizes` beside it.
-    fn single<'v>(&mut self, item: &'v Value, entries: &'v [Entry], place: &Place) -> Read<Group<'v>> {
-        let mut operations = entries.iter().filter(|entry| !GROUP.contains(&&*entry.key));
-        let Some(operation) = operations.next() else { return Err(self.no_list(item.span)) };
-        if let Some(other) = operations.next() {
-            let message = "beside `for`, `repeat` and `sizes` stands one operation";
-            let help =
-                "write several as `sequence: [ … ]` or `parallel: [ … ]`; `id` and `after` go into the operation";
-            return Err(self.context.error(other.key_span, message, help));
-        }
-        let keys = GROUP.iter().copied().chain([&*operation.key]);
-        let fields = self.context.fields_among(item, "a group", keys)?;
-        let alone = Value { span: item.span, data: Data::Mapping(vec![operation.clone()]) };
-        Ok(Group { fields, items: vec![(place.path.clone(), Cow::Owned(alone))], is_sequence: false })
-    }
-
-    fn no_list(&mut self, span: Span) -> Reported {
-        let help = "add an operation, or a list of them as `sequence: [ … ]` or `parallel: [ … ]`";
-        self.context.error(span, "a group without operations", help)
     }
 
     /// Writes out all repetitions of a group, one after the other.
@@ -229,6 +149,8 @@ impl Unroller<'_> {
             values::repetitions(self.context, self.files, &group.fields, &place.variables)?;
         let mut whole = Ends::default();
         for repetition in 0..count.unwrap_or(1) {
+            // Nothing may come of a repetition, which takes time all the same.
+            self.spend(1, group.fields.span)?;
             let mut place = place.clone();
             if count.is_some() {
                 place.iterations = place.iterations.with(repetition + 1);
@@ -240,7 +162,7 @@ impl Unroller<'_> {
         }
         if let Some(after) = group.fields.get("after") {
             let after = self.filled(after, place)?;
-            whole.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
+            self.begin_after(&mut whole, after, place)?;
         }
         Ok(whole)
     }
@@ -251,8 +173,7 @@ impl Unroller<'_> {
         let mut ends = Ends::default();
         let combinations = loops.iter().fold(1, |product: u64, one| product.saturating_mul(one.count()));
         for combination in 0..combinations {
-            // Nothing may come of a loop, which takes its time all the same.
-            self.spend(1, group.fields.span)?;
+            self.spend(1 + loops.len() as u64, group.fields.span)?;
             let mut inner = place.clone();
             inner.add_values(&loops, combination);
             for (path, item) in &group.items {
@@ -268,6 +189,23 @@ impl Unroller<'_> {
         }
         Ok(ends)
     }
+    /// All of a group waits for what its `after` names; many wait for many through one barrier.
+    fn begin_after(&mut self, whole: &mut Ends, after: Value, place: &Place) -> Read<()> {
+        let names = if let Data::Sequence(names) = &after.data { names.len() } else { 1 };
+        if whole.first.len() * names <= DIRECT || names == 1 {
+            self.spend((whole.first.len() * names) as u64, after.span)?;
+            whole.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
+            return Ok(());
+        }
+        let id = self.names.new_join();
+        let join = self.barrier(&id, &Place::default(), after.span, Vec::new())?;
+        self.spend(whole.first.len() as u64, after.span)?;
+        whole.first.iter().for_each(|&item| self.names.wait(item, &join.last));
+        join.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
+        whole.first = join.first;
+        Ok(())
+    }
+
     /// Puts what is next behind what has been written out; many wait for many through one barrier.
     fn follow(&mut self, before: &mut Ends, next: Ends, span: Span) -> Read<()> {
         if next.first.is_empty() {
@@ -277,7 +215,7 @@ impl Unroller<'_> {
             *before = next;
             return Ok(());
         }
-        if before.last.len() > 1 && next.first.len() > 1 {
+        if before.last.len() > 1 && next.first.len() > 1 && before.last.len() * next.first.len() > DIRECT {
             let id = self.names.new_join();
             before.last = self.barrier(&id, &Place::default(), span, std::mem::take(&mut before.last))?.last;
         }
@@ -315,8 +253,13 @@ impl Unroller<'_> {
         let span = value.span;
         let data = match &value.data {
             Data::Scalar(scalar) => match filled(&scalar.text, &place.variables) {
-                Ok(Cow::Borrowed(_)) => Data::Scalar(scalar.clone()),
-                Ok(Cow::Owned(text)) => Data::Scalar(Scalar { text: text.into(), plain: true }),
+                Ok(text) => {
+                    self.spend(text.len() as u64 / TEXT, span)?;
+                    match text {
+                        Cow::Borrowed(_) => Data::Scalar(scalar.clone()),
+                        Cow::Owned(text) => Data::Scalar(Scalar { text: text.into(), plain: true }),
+                    }
+                }
                 Err(problem) => return Err(self.context.error(span, problem.message, problem.help)),
             },
             Data::Sequence(items) => {
@@ -369,6 +312,8 @@ impl Unroller<'_> {
                 && let [Entry { key_span, value, .. }] = &mut entries[..]
                 && let Data::Mapping(fields) = &mut value.data
             {
+                // One that cannot be read is left to its reader, unless something else is to be waited for.
+                fields.retain(|field| &*field.key != "after");
                 fields.push(Entry { key: "after".into(), key_span: *key_span, value: after });
             }
         }
@@ -381,11 +326,13 @@ impl Place {
     fn add_values(&mut self, loops: &[Loop], mut combination: u64) {
         let before = self.variables.len();
         for one in loops.iter().rev() {
-            self.variables.insert(before, (one.name.clone(), one.value(combination % one.count())));
+            self.variables.push((one.name.clone(), one.value(combination % one.count())));
             combination /= one.count();
         }
+        self.variables[before..].reverse();
         for (name, value) in &self.variables[before..] {
-            self.label += &format!(" {name}={value}");
+            // Writing to a String cannot fail.
+            let _ = write!(self.label, " {name}={value}");
         }
     }
 }

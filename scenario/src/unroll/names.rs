@@ -17,6 +17,11 @@ use crate::yaml::{Data, Entry, Scalar, Value};
 pub(super) struct Iterations(Vec<u64>);
 
 impl Iterations {
+    /// How many there are.
+    pub(super) fn depth(&self) -> usize {
+        self.0.len()
+    }
+
     /// One more, within these.
     pub(super) fn with(&self, number: u64) -> Self {
         Self(self.0.iter().copied().chain([number]).collect())
@@ -40,6 +45,8 @@ impl Iterations {
 /// Ids of operations, and what waits for what.
 #[derive(Default)]
 pub(super) struct Names {
+    /// Ids as they are in the file, with the values of loops.
+    ids: FxHashSet<Box<str>>,
     defined: FxHashSet<Box<str>>,
     /// What a name means that stands for several repetitions: the last.
     last: FxHashMap<Box<str>, Box<str>>,
@@ -105,6 +112,9 @@ impl Names {
             self.last.insert(iterations.of_outer(depth, id), name.clone());
         }
         self.defined.insert(name);
+        if !self.ids.contains(id) {
+            self.ids.insert(id.into());
+        }
     }
 
     /// A name for a barrier that no group asked for.
@@ -146,26 +156,46 @@ impl Names {
         for (item, names) in self.waits {
             all.entry(item).or_default().extend(names.into_iter().map(text));
         }
-        Ok(all.into_iter().map(|(item, ids)| (item, list(ids))).collect())
+        let listed = |(item, mut ids): (usize, Vec<Value>)| {
+            let mut seen = FxHashSet::default();
+            ids.retain(|id| matches!(&id.data, Data::Scalar(scalar) if seen.insert(scalar.text.clone())));
+            (item, list(ids))
+        };
+        Ok(all.into_iter().map(listed).collect())
     }
 
-    /// The name that a name in `after` means: of the innermost repetition that has it.
-    fn meaning(&self, name: &str, around: &Iterations) -> Option<Box<str>> {
-        let ids = |rest: bool| {
-            let ends = name.char_indices().rev().filter(move |&(_, c)| rest && matches!(c, '.' | '#' | '/' | ':'));
-            (!rest).then_some(name.len()).into_iter().chain(ends.map(|(at, _)| at))
-        };
-        // A name as it stands goes before one whose end names a part of an operation: `a.0-1`, `a/h0`, `a#2`, `a:7`.
-        [false, true].into_iter().find_map(|rest| {
-            (0..=around.0.len()).rev().find_map(|depth| {
-                ids(rest).find_map(|at| {
-                    let full = around.of_outer(depth, &name[..at]);
-                    let full = if self.defined.contains(&full) { &full } else { self.last.get(&full)? };
-                    Some(format!("{full}{}", &name[at..]).into())
-                })
+    /// The name that a name in `after` means. It is an id of the file, the longest that it begins with, and the rest: numbers of
+    /// repetitions, or a part of an operation, as in `a#2`, `a.0-1`, `a/h0` and `a:7`. What is behind the id counts within the
+    /// innermost of the repetitions `outer` that has such a name.
+    fn meaning(&self, name: &str, outer: &Iterations) -> Option<Box<str>> {
+        let ends = name.char_indices().rev().filter(|&(_, c)| matches!(c, '.' | '#' | '/' | ':')).map(|(at, _)| at);
+        let mut ids = std::iter::once(name.len()).chain(ends);
+        let at = ids.find(|&at| self.ids.contains(&name[..at]))?;
+        let (id, rest) = name.split_at(at);
+        let known = |name: &str| if self.defined.contains(name) { self.defined.get(name) } else { self.last.get(name) };
+        // As many of the numbers behind the id as are those of repetitions; the others are of the operation itself.
+        number_ends(rest).into_iter().rev().find_map(|end| {
+            (0..=outer.0.len()).rev().find_map(|depth| {
+                let found = known(&format!("{}{}", outer.of_outer(depth, id), &rest[..end]))?;
+                Some(format!("{found}{}", &rest[end..]).into())
             })
         })
     }
+}
+
+/// Where the numbers at the beginning of a text end, as in `#1#2.0-1`: at 0, 2 and 4.
+fn number_ends(text: &str) -> Vec<usize> {
+    let mut ends = vec![0];
+    let mut rest = text;
+    while let Some(number) = rest.strip_prefix('#') {
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 {
+            break;
+        }
+        rest = &number[digits..];
+        ends.push(text.len() - rest.len());
+    }
+    ends
 }
 
 /// One id alone, or a list.

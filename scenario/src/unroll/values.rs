@@ -15,10 +15,16 @@ pub(super) static SIZES: KeyTable = KeyTable::new(
     &[required("from", Shape::Path, "CSV; each column is a variable of the name in its first line.")],
 );
 
+/// Digits of the ends of a range at most, zeros included.
+const DIGITS: usize = 20;
+/// Variables that a text may name, at most; *assumed*.
+const MOST_VARIABLES: usize = 1000;
+
 /// Values of one variable; ranges are not written out.
 pub(super) struct Loop {
     pub(super) name: Box<str>,
-    parts: Vec<Part>,
+    /// Each with the number of values up to its end.
+    parts: Vec<(u64, Part)>,
 }
 
 enum Part {
@@ -33,21 +39,19 @@ enum Part {
 
 impl Loop {
     pub(super) fn count(&self) -> u64 {
-        self.parts.iter().fold(0, |count: u64, part| count.saturating_add(part.count()))
+        self.parts.last().map_or(0, |&(end, _)| end)
     }
 
     /// The value at an index below [`Self::count`].
-    pub(super) fn value(&self, mut index: u64) -> Box<str> {
-        for part in &self.parts {
-            match part {
-                Part::Word(word) if index == 0 => return word.clone(),
-                Part::Numbers { first, count, width } if index < *count => {
-                    return format!("{:0width$}", first + index as i64).into();
-                }
-                _ => index -= part.count(),
+    pub(super) fn value(&self, index: u64) -> Box<str> {
+        let at = self.parts.partition_point(|&(end, _)| end <= index);
+        match self.parts.get(at) {
+            None => Box::default(),
+            Some((_, Part::Word(word))) => word.clone(),
+            Some((end, Part::Numbers { first, count, width })) => {
+                format!("{:0width$}", first + (index - (end - count)) as i64).into()
             }
         }
-        Box::default()
     }
 }
 
@@ -67,6 +71,9 @@ pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Varia
         let message = format!("`for` must be a map, not {}", value.describe());
         return Err(context.error(value.span, message, "write `for: { i: [0..7] }`"));
     };
+    if entries.len() > MOST_VARIABLES {
+        return Err(context.error(value.span, format!("more than {MOST_VARIABLES} variables"), "give fewer"));
+    }
     context.each(entries, |context, entry| {
         let name = &entry.key;
         new_name(name, around).map_err(|problem| context.problem(entry.key_span, "`for`", problem))?;
@@ -81,7 +88,12 @@ pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Varia
                 .and_then(|text| part(&text))
                 .map_err(|problem| context.problem(item.span, &what, problem))
         })?;
-        Ok(Loop { name: name.clone(), parts })
+        let mut end = 0_u64;
+        let placed = |part: Part| {
+            end = end.saturating_add(part.count());
+            (end, part)
+        };
+        Ok(Loop { name: name.clone(), parts: parts.into_iter().map(placed).collect() })
     })
 }
 
@@ -106,6 +118,9 @@ fn new_name(name: &str, around: &Variables) -> Result<(), Problem> {
         let message = format!("{} cannot name a variable", quoted(name));
         return Err(Problem::new(message, "use letters, digits and `_`, a letter first, and not `mod`"));
     }
+    if around.len() >= MOST_VARIABLES {
+        return Err(Problem::new(format!("more than {MOST_VARIABLES} variables"), "give fewer"));
+    }
     match around.iter().any(|(known, _)| &**known == name) {
         true => Err(Problem::new(format!("{} is a variable already", quoted(name)), "give it another name")),
         false => Ok(()),
@@ -114,10 +129,13 @@ fn new_name(name: &str, around: &Variables) -> Result<(), Problem> {
 
 /// A word, or the numbers of a range such as `0..7`, both ends included.
 fn part(text: &str) -> Result<Part, Problem> {
-    let Some((first, last)) = text.split_once("..") else { return Ok(Part::Word(text.into())) };
-    let number = |text: &str| -> Result<i64, Problem> {
-        let digits = text.trim();
-        digits.parse().map_err(|_| Problem::new(format!("{} is no whole number", quoted(digits)), "write `0..7`"))
+    let is_number = |text: &str| text.trim().parse::<i64>().is_ok();
+    let ends = text.split_once("..").filter(|(first, last)| is_number(first) || is_number(last));
+    // A path may have dots, too.
+    let Some((first, last)) = ends else { return Ok(Part::Word(text.into())) };
+    let number = |end: &str| -> Result<i64, Problem> {
+        let wrong = || format!("the range {} has an end that is no whole number", quoted(text));
+        end.trim().parse().map_err(|_| Problem::new(wrong(), "write `0..7`"))
     };
     let (from, to) = (number(first)?, number(last)?);
     // One before the first is the range without numbers: `{i + 1}..7` when i is 7.
@@ -127,6 +145,10 @@ fn part(text: &str) -> Result<Part, Problem> {
         return Err(Problem::new(message, "write the smaller number first"));
     }
     let first = first.trim();
+    if first.len() > DIGITS {
+        let message = format!("the range {} has an end of more than {DIGITS} digits", quoted(text));
+        return Err(Problem::new(message, "write fewer zeros"));
+    }
     let width = if first.len() > 1 && first.starts_with('0') { first.len() } else { 0 };
     Ok(Part::Numbers { first: from, count: u64::try_from(count).unwrap_or(u64::MAX), width })
 }
@@ -184,6 +206,9 @@ fn table(context: &mut Context, files: &mut Files, value: &Value, around: &Varia
     let mut rows = Rows::new(source, LineReader::new(file, files));
     if !rows.next(context)? {
         return Err(context.error(rows.place(0), "the table is empty", "name the columns in the first line"));
+    }
+    if rows.record.len() > MOST_VARIABLES {
+        return Err(context.error(rows.place(0), format!("more than {MOST_VARIABLES} columns"), "give fewer"));
     }
     let mut names: Vec<Box<str>> = Vec::new();
     for (field, bytes) in rows.record.iter().enumerate() {

@@ -237,6 +237,10 @@ impl<'a> Expansion<'a> {
         let count = self.next().0 - first.0;
         let message = format!("the id {} is given twice", quoted(&id));
         self.groups.add(Group { first: first.0, count, kind, span, id, names }).map_err(|other| {
+            if other == span {
+                let help = "a group makes it several times: put a variable into the id, as in `a{i}`";
+                return context.error(span, message, help);
+            }
             let notes = vec![("first given at".to_owned(), other)];
             context.error_with_notes(span, Problem::new(message, "give each operation its own id"), notes)
         })

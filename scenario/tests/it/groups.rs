@@ -63,7 +63,7 @@ fn the_first_variable_is_the_outermost_and_a_range_may_end_before_it_begins_by_o
 }
 
 #[test]
-fn a_sequence_waits_and_many_wait_for_many_through_one_barrier() {
+fn a_sequence_waits() {
     let lines = written_out(
         "  - sequence:\n      - parallel:\n          - compute: { id: a, device: gpu0, time: 1us }\n          - compute: { id: b, device: gpu1, time: 1us }\n      - compute: { id: c, device: gpu0, time: 1us }\n      - parallel: [ { compute: { id: d, device: gpu0, time: 1us, after: x } }, { compute: { id: e, device: gpu1, time: 1us } } ]\n      - parallel: [ { barrier: { id: f } }, { barrier: { id: g } } ]\n    id: whole\n    after: x\n  - compute: { id: x, device: gpu2, time: 1us }\n  - barrier: { after: whole }\n",
     );
@@ -75,9 +75,8 @@ fn a_sequence_waits_and_many_wait_for_many_through_one_barrier() {
             "compute: { id: c, device: gpu0, time: 1us, after: [a, b] }",
             "compute: { id: d, device: gpu0, time: 1us, after: [x, c] }",
             "compute: { id: e, device: gpu1, time: 1us, after: c }",
-            "barrier: { id: f, after: \"join[0]\" }",
-            "barrier: { id: g, after: \"join[0]\" }",
-            "barrier: { id: \"join[0]\", after: [d, e] }",
+            "barrier: { id: f, after: [d, e] }",
+            "barrier: { id: g, after: [d, e] }",
             "barrier: { id: whole, after: [f, g] }",
             "compute: { id: x, device: gpu2, time: 1us }",
             "barrier: { id: \"workload[2]\", after: whole }",
@@ -96,17 +95,46 @@ fn names_in_a_repetition_mean_that_repetition_and_behind_it_the_last() {
             "pattern: { id: ring#1, kind: ring, ranks: \"gpu[0-1]\", size: 1MB }",
             "transfer: { id: t#1#1, from: gpu0, to: gpu1, size: 1MB, after: [ring#1.0-1, o, ring#1] }",
             "transfer: { id: t#1#2, from: gpu0, to: gpu1, size: 1MB, after: [ring#1.0-1, o, t#1#1] }",
-            "compute: { id: c#1, device: gpu0, time: 1us, after: [t#1#2, t#1#2] }",
+            "compute: { id: c#1, device: gpu0, time: 1us, after: t#1#2 }",
             "barrier: { id: step#1, after: c#1 }",
             "pattern: { id: ring#2, kind: ring, ranks: \"gpu[0-1]\", size: 1MB, after: step#1 }",
             "transfer: { id: t#2#1, from: gpu0, to: gpu1, size: 1MB, after: [ring#2.0-1, o, ring#2] }",
             "transfer: { id: t#2#2, from: gpu0, to: gpu1, size: 1MB, after: [ring#2.0-1, o, t#2#1] }",
-            "compute: { id: c#2, device: gpu0, time: 1us, after: [t#2#2, t#2#2] }",
+            "compute: { id: c#2, device: gpu0, time: 1us, after: t#2#2 }",
             "barrier: { id: step#2, after: c#2 }",
             "compute: { id: o, device: gpu0, time: 1us }",
             "barrier: { id: last, after: [t#2#2, step#2, ring#2.1-0, \"t#1#2\", \"t#1#1\", \"ring#1.0-1\", \"step#1\"] }",
         ]
     );
+}
+
+#[test]
+fn numbers_behind_a_name_count_within_the_same_repetition() {
+    let lines = written_out(
+        "  - repeat: 2\n    sequence:\n      - { repeat: 3, barrier: { id: t } }\n      - barrier: { id: s, after: ['t#2', a.b.0-1] }\n      - pattern: { id: a, kind: ring, ranks: 'gpu[0-1]', size: 1B }\n  - pattern: { id: a.b, kind: ring, ranks: 'gpu[0-1]', size: 1B }\n  - barrier: { after: ['t#1', 't#1#1', 's#1', 'a#1.0-1'] }\n",
+    );
+    assert_eq!(lines[3], "barrier: { id: s#1, after: [\"t#1#2\", a.b.0-1, t#1#3] }");
+    assert_eq!(lines[8], "barrier: { id: s#2, after: [\"t#2#2\", a.b.0-1, t#2#3] }");
+    assert_eq!(lines[11], "barrier: { id: \"workload[2]\", after: [\"t#1#3\", \"t#1#1\", \"s#1\", \"a#1.0-1\"] }");
+}
+
+#[test]
+fn many_wait_for_many_through_one_barrier() {
+    let group = |name: &str, count: u32| {
+        format!("{{ for: {{ i: [1..{count}] }}, parallel: [ {{ barrier: {{ id: '{name}{{i}}' }} }} ] }}")
+    };
+    let direct = written_out(&format!("  - sequence: [ {}, {} ]\n", group("a", 8), group("b", 8)));
+    assert_eq!(direct.len(), 16);
+    assert_eq!(direct[15], "barrier: { id: b8, after: [a1, a2, a3, a4, a5, a6, a7, a8] }");
+    let joined = written_out(&format!("  - sequence: [ {}, {} ]\n", group("a", 8), group("b", 9)));
+    assert_eq!(joined.len(), 18);
+    assert_eq!(joined[16], "barrier: { id: b9, after: \"join[0]\" }");
+    assert_eq!(joined[17], "barrier: { id: \"join[0]\", after: [a1, a2, a3, a4, a5, a6, a7, a8] }");
+    let names: Vec<String> = (1..=9).map(|i| format!("b{i}")).collect();
+    let after = group("a", 8).replace("parallel", &format!("after: [{}], parallel", names.join(", ")));
+    let joined = written_out(&format!("  - {after}\n  - {}\n", group("b", 9)));
+    assert_eq!(joined[0], "barrier: { id: a1, after: \"join[0]\" }");
+    assert_eq!(joined[8], format!("barrier: {{ id: \"join[0]\", after: [{}] }}", names.join(", ")));
 }
 
 #[test]
@@ -162,7 +190,22 @@ fn what_is_wrong_with_a_group_is_said_once_at_its_place() {
         ("{ sequence: [ { barrier: {} } ], barier: {} }", (6, 38), "unknown key `barier` in a group"),
         ("{ for: { 1i: [0..1] }, barrier: {} }", (6, 14), "`for`: `1i` cannot name a variable"),
         ("{ for: { i: [3..1] }, barrier: {} }", (6, 18), "`i` in `for`: the range `3..1` ends before it begins"),
-        ("{ for: { i: [0..x] }, barrier: {} }", (6, 18), "`i` in `for`: `x` is no whole number"),
+        (
+            "{ for: { i: [0..x] }, barrier: {} }",
+            (6, 18),
+            "`i` in `for`: the range `0..x` has an end that is no whole number",
+        ),
+        ("{ for: { i: [000000000000000000000..1] }, barrier: {} }", (6, 18), "has an end of more than 20 digits"),
+        (
+            "{ repeat: 18446744073709551615, for: { i: [] }, barrier: {} }",
+            (6, 5),
+            "the groups of the workload become more",
+        ),
+        (
+            "{ for: { a: xxxxxxxx }, parallel: [ { for: { b: '{a}{a}{a}{a}{a}{a}{a}{a}' }, parallel: [ { for: { c: '{b}{b}{b}{b}{b}{b}{b}{b}' }, parallel: [ { for: { d: '{c}{c}{c}{c}{c}{c}{c}{c}{c}' }, barrier: {} } ] } ] } ] }",
+            (6, 161),
+            "a text of 4608 bytes",
+        ),
         ("{ for: { i: [0..1] }, barrier: { id: 'a{j}' } }", (6, 42), "no variable has the name `j`"),
         ("{ for: { i: [0..1] }, barrier: { id: 'a{i' } }", (6, 42), "`a{i` has an unmatched brace"),
         ("{ for: { i: [0, 1] }, barrier: { id: a } }", (6, 42), "the id `a` is given twice"),

@@ -27,9 +27,10 @@ pub(super) fn survey(files: &[PathBuf], contents: &[Vec<u8>]) -> Option<Result<E
 }
 
 fn text(names: &[String], found: &ProgramFile) -> String {
-    let file = match names {
-        [one] => clean(one),
-        _ => format!("[{}]", names.iter().map(|name| clean(name)).collect::<Vec<_>>().join(", ")),
+    let names: Vec<String> = names.iter().map(|name| in_yaml(name)).collect();
+    let file = match &names[..] {
+        [one] => one.clone(),
+        _ => format!("[{}]", names.join(", ")),
     };
     match found {
         ProgramFile::Program(counts) => program(&file, counts, names.len()),
@@ -39,6 +40,16 @@ fn text(names: &[String], found: &ProgramFile) -> String {
             count(*channels as u64, "channel")
         ),
         _ => format!("{file}\n"),
+    }
+}
+
+/// A name as a scenario has it; `FILE` for standard input, which has none.
+fn in_yaml(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    match name {
+        "-" => "FILE".to_owned(),
+        _ if name.chars().all(is_plain) && !name.starts_with('-') => name.to_owned(),
+        _ => serde_json::Value::from(clean(name)).to_string(),
     }
 }
 
@@ -61,7 +72,7 @@ fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
     };
     let more = match counts.format {
         "msccl" => ", size: …",
-        "simgrid-ti" => ", flop_rate: …",
+        "simgrid-ti" if counts.operations.iter().any(|(word, _)| word == "compute") => ", flop_rate: …",
         _ => "",
     };
     let format = counts.format;
