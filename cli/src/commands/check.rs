@@ -2,6 +2,7 @@
 
 mod nodes;
 
+use std::fmt::Display;
 use std::path::Path;
 
 use weir::{Diagnostic, Error, Opened, TopologyAlone};
@@ -181,7 +182,7 @@ fn operations(scenario: &Scenario) -> Option<String> {
             None => kinds.push((&operation.kind, 1)),
         }
     }
-    let tasks = scenario.operations.iter().map(|operation| operation.tasks.len()).sum();
+    let tasks: usize = scenario.operations.iter().map(|operation| operation.tasks.len()).sum();
     let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} {}", text::clean(kind))).collect();
     (!kinds.is_empty()).then(|| {
         let operations = count(scenario.operations.len(), "operation");
@@ -190,6 +191,7 @@ fn operations(scenario: &Scenario) -> Option<String> {
 }
 
 /// `1 node`, `2 nodes`.
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+pub(super) fn count(number: impl Display + PartialEq + From<u8>, what: &str) -> String {
+    let plural = if number == 1.into() { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }

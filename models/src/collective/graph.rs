@@ -12,9 +12,10 @@
 //! (src/graph/connect.cc, `connectRings`).
 
 use roxmltree::{Document, Node};
-use weir_plugin_api::CallError;
+use weir_plugin_api::{CallError, Surroundings};
 
 use super::params::{Algorithm, CollectiveParams, Order};
+use crate::machine::machines;
 use crate::operation::refused;
 
 /// NCCL_TOPO_PATTERN_RING.
@@ -25,6 +26,7 @@ pub(super) fn rings(
     params: &CollectiveParams,
     algorithm: Algorithm,
     ranks: &[u32],
+    surroundings: &Surroundings<'_>,
 ) -> Result<Vec<Vec<u32>>, CallError> {
     let Some(Order::Graph(file)) = &params.order else { return Ok(Vec::new()) };
     if algorithm != Algorithm::Ring || params.levels.is_some() {
@@ -38,6 +40,7 @@ pub(super) fn rings(
             format!("order: the graph has {of_machine} GPUs a machine, and {} ranks are given; name", ranks.len());
         return Err(refused(format!("{text} as many for each machine")));
     }
+    check_machines(&params.ranks.0, of_machine, surroundings)?;
     // The root is the first of `ranks`, which were given in another order.
     let root = params.ranks.0.iter().position(|device| *device == ranks[0]).unwrap_or(0);
     let position = |rank: usize| ((rank + ranks.len() - root) % ranks.len()) as u32;
@@ -52,6 +55,25 @@ pub(super) fn rings(
         ring
     };
     Ok(channels.iter().map(ring).collect())
+}
+
+/// Several machines are ranks in a row of one machine each.
+fn check_machines(ranks: &[u32], of_machine: usize, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
+    if ranks.len() == of_machine {
+        return Ok(());
+    }
+    let of_node = machines(surroundings.fabric);
+    let machine = |rank: &u32| of_node.get(*rank as usize);
+    let mut seen: Vec<_> = ranks.chunks(of_machine).map(|ranks| machine(&ranks[0])).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let is_whole = ranks.chunks(of_machine).all(|ranks| ranks.iter().all(|rank| machine(rank) == machine(&ranks[0])));
+    if is_whole && seen.len() * of_machine == ranks.len() {
+        return Ok(());
+    }
+    let text =
+        format!("order: the graph has {of_machine} GPUs, but not every {of_machine} ranks are a machine of their own");
+    Err(refused(format!("{text}; name the ranks machine by machine, or take a graph of all of them")))
 }
 
 /// The devices of each channel of the first ring, at least one channel.

@@ -61,7 +61,7 @@ impl Collective {
         check(params)?;
         let algorithm = algorithm(params)?;
         let given = ranks(params)?;
-        let rings = graph::rings(params, algorithm, &given)?;
+        let rings = graph::rings(params, algorithm, &given, surroundings)?;
         let channels = params.channels.unwrap_or(rings.len().max(1) as u64);
         let (ranks, found) = ordered(params, given, surroundings)?;
         let n = ranks.len() as u64;

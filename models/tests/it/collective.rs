@@ -217,9 +217,11 @@ fn channels_follow_the_rings_of_a_graph() {
     // Two rounds, in which each link carries 500 B of either ring each way, at 1 B/ps.
     assert_eq!(time_of(&world, "collective", &params), 2000);
     holds(&world, "collective", &params);
-    // Two machines: rank 3 is GPU 0 of the second one.
-    let two = rings(&world, &with_graph(GRAPH, 6));
-    assert_eq!(two[1], [(3, 2), (2, 1), (1, 6), (6, 5), (5, 4), (4, 3)]);
+    // Two machines, nodes 2 to 4 and 6 to 8 below their switches: rank 3 is GPU 0 of the second one.
+    let (cluster, ranks) = machines(2, 3, 1e12, 1e12, 0);
+    let mut of_cluster = with_graph(GRAPH, 6);
+    of_cluster["ranks"] = json!(ranks);
+    assert_eq!(rings(&cluster, &of_cluster)[1], [(4, 3), (3, 2), (2, 8), (8, 7), (7, 6), (6, 4)]);
     // From a root on both rings begin with it: nobody sends to it.
     let mut rooted = with_graph(GRAPH, 3);
     (rooted["kind"], rooted["root"]) = (json!("broadcast"), json!(2));
@@ -241,6 +243,7 @@ fn a_graph_that_does_not_fit_is_refused() {
         assert!(refused.starts_with("order: ") && refused.contains(said), "{refused}");
     };
     says(GRAPH, 4, "3 GPUs a machine, and 4 ranks are given");
+    says(GRAPH, 6, "not every 3 ranks are a machine of their own");
     says("<graphs", 3, "file0: it is no XML");
     says("<system/>", 3, "its root is `system`, not `graphs`");
     says("<graphs/>", 3, "it has no ring");

@@ -39,8 +39,7 @@ pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &
     if size > VALUES {
         return Err(unroller.too_large(items.iter().find(|item| is_group(item)).unwrap_or(workload).span));
     }
-    let indexed: Vec<(usize, &Value)> = items.iter().enumerate().collect();
-    unroller.each_item(&indexed)?;
+    unroller.each_item(items)?;
     let items = unroller.finish()?;
     Ok(Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) }))
 }
@@ -93,9 +92,9 @@ struct Unroller<'c> {
 
 impl Unroller<'_> {
     /// Writes out the items of the workload; one wrong item does not hide the next.
-    fn each_item(&mut self, items: &[(usize, &Value)]) -> Read<()> {
+    fn each_item(&mut self, items: &[Value]) -> Read<()> {
         let mut fine = Ok(());
-        for &(index, item) in items {
+        for (index, item) in items.iter().enumerate() {
             let place = Place { path: format!("workload[{index}]"), ..Place::default() };
             let read = if is_group(item) { self.item(item, &place).map(drop) } else { self.plain(item, &place) };
             fine = fine.and(read);
@@ -130,9 +129,8 @@ impl Unroller<'_> {
             && let Data::Mapping(fields) = &mut value.data
         {
             let id = names::name(key, fields, value.span, place);
-            let after = fields.iter().position(|field| &*field.key == "after");
-            if let Some(at) = after.filter(|&at| names::is_list_of_ids(&fields[at].value)) {
-                let after = fields.remove(at).value;
+            if let Some(at) = fields.iter().position(|field| &*field.key == "after") {
+                let after = names::ids_of(self.context, fields.remove(at).value)?;
                 self.names.refer(index, after, &place.iterations);
             }
             self.names.define(&id, &place.iterations);
@@ -161,8 +159,9 @@ impl Unroller<'_> {
             self.follow(&mut whole, once, group.fields.span)?;
         }
         if let Some(after) = group.fields.get("after") {
-            let after = self.filled(after, place)?;
-            self.begin_after(&mut whole, after, place)?;
+            let (span, after) = (after.span, self.filled(after, place)?);
+            let after = names::ids_of(self.context, after)?;
+            self.begin_after(&mut whole, after, span, place)?;
         }
         Ok(whole)
     }
@@ -189,17 +188,18 @@ impl Unroller<'_> {
         }
         Ok(ends)
     }
+
     /// All of a group waits for what its `after` names; many wait for many through one barrier.
-    fn begin_after(&mut self, whole: &mut Ends, after: Value, place: &Place) -> Read<()> {
-        let names = if let Data::Sequence(names) = &after.data { names.len() } else { 1 };
-        if whole.first.len() * names <= DIRECT || names == 1 {
-            self.spend((whole.first.len() * names) as u64, after.span)?;
+    fn begin_after(&mut self, whole: &mut Ends, after: Vec<Value>, span: Span, place: &Place) -> Read<()> {
+        let pairs = whole.first.len() * after.len();
+        if pairs <= DIRECT || after.len() == 1 {
+            self.spend(pairs as u64, span)?;
             whole.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
             return Ok(());
         }
         let id = self.names.new_join();
-        let join = self.barrier(&id, &Place::default(), after.span, Vec::new())?;
-        self.spend(whole.first.len() as u64, after.span)?;
+        let join = self.barrier(&id, &Place::default(), span, Vec::new())?;
+        self.spend(whole.first.len() as u64, span)?;
         whole.first.iter().for_each(|&item| self.names.wait(item, &join.last));
         join.first.iter().for_each(|&item| self.names.refer(item, after.clone(), &place.iterations));
         whole.first = join.first;
@@ -307,13 +307,11 @@ impl Unroller<'_> {
         if context.failed() {
             return Err(Reported);
         }
-        for (item, after) in names.resolved(context)? {
+        for (item, after) in names.resolved() {
             if let Data::Mapping(entries) = &mut items[item].data
                 && let [Entry { key_span, value, .. }] = &mut entries[..]
                 && let Data::Mapping(fields) = &mut value.data
             {
-                // One that cannot be read is left to its reader, unless something else is to be waited for.
-                fields.retain(|field| &*field.key != "after");
                 fields.push(Entry { key: "after".into(), key_span: *key_span, value: after });
             }
         }

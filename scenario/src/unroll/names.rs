@@ -56,10 +56,10 @@ pub(super) struct Names {
     references: Vec<Reference>,
 }
 
-/// `after` of an operation, or of a group that begins with it.
+/// The ids in `after` of an operation, or of a group that begins with it.
 struct Reference {
     item: usize,
-    after: Value,
+    after: Vec<Value>,
     iterations: Iterations,
 }
 
@@ -95,13 +95,14 @@ fn default_id(kind: &str, fields: &[Entry], place: &Place) -> String {
     own.unwrap_or_else(|| place.path.clone()) + &place.label
 }
 
-/// Whether a value can be read as `after`.
-pub(super) fn is_list_of_ids(value: &Value) -> bool {
-    let is_id = |value: &Value| matches!(&value.data, Data::Scalar(scalar) if !scalar.is_null());
-    match &value.data {
-        Data::Sequence(items) => items.iter().all(is_id),
-        _ => is_id(value),
-    }
+/// The ids of a value of `after`.
+pub(super) fn ids_of(context: &mut Context, after: Value) -> Read<Vec<Value>> {
+    let ids = match after.data {
+        Data::Sequence(ids) => ids,
+        _ => vec![after],
+    };
+    ids.iter().try_for_each(|id| context.text(id, "an id in `after`").map(drop))?;
+    Ok(ids)
 }
 
 impl Names {
@@ -128,25 +129,19 @@ impl Names {
         self.waits.entry(item).or_default().extend_from_slice(names);
     }
 
-    /// Notes `after` of an operation.
-    pub(super) fn refer(&mut self, item: usize, after: Value, iterations: &Iterations) {
+    /// Notes the ids in `after` of an operation.
+    pub(super) fn refer(&mut self, item: usize, after: Vec<Value>, iterations: &Iterations) {
         self.references.push(Reference { item, after, iterations: iterations.clone() });
     }
 
     /// What operations wait for, by index, in the order of the file.
-    pub(super) fn resolved(mut self, context: &mut Context) -> Read<Vec<(usize, Value)>> {
+    pub(super) fn resolved(mut self) -> Vec<(usize, Value)> {
         let mut all: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
         for Reference { item, after, iterations } in std::mem::take(&mut self.references) {
-            let ids = match after.data {
-                Data::Sequence(ids) => ids,
-                _ => vec![after],
-            };
-            for mut id in ids {
-                let Data::Scalar(scalar) = &mut id.data else {
-                    let help = "name one id, or a list of ids";
-                    return Err(context.error(id.span, format!("`after` cannot be {}", id.describe()), help));
-                };
-                if let Some(name) = self.meaning(&scalar.text, &iterations) {
+            for mut id in after {
+                if let Data::Scalar(scalar) = &mut id.data
+                    && let Some(name) = self.meaning(&scalar.text, &iterations)
+                {
                     scalar.text = name;
                 }
                 all.entry(item).or_default().push(id);
@@ -161,7 +156,7 @@ impl Names {
             ids.retain(|id| matches!(&id.data, Data::Scalar(scalar) if seen.insert(scalar.text.clone())));
             (item, list(ids))
         };
-        Ok(all.into_iter().map(listed).collect())
+        all.into_iter().map(listed).collect()
     }
 
     /// The name that a name in `after` means. It is an id of the file, the longest that it begins with, and the rest: numbers of

@@ -65,7 +65,7 @@ impl Part {
 }
 
 /// Reads `for`: a map from variables to their values.
-pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Variables) -> Read<Vec<Loop>> {
+pub(super) fn loops(context: &mut Context, value: Option<&Value>, outer: &Variables) -> Read<Vec<Loop>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let Data::Mapping(entries) = &value.data else {
         let message = format!("`for` must be a map, not {}", value.describe());
@@ -76,7 +76,7 @@ pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Varia
     }
     context.each(entries, |context, entry| {
         let name = &entry.key;
-        new_name(name, around).map_err(|problem| context.problem(entry.key_span, "`for`", problem))?;
+        new_name(name, outer).map_err(|problem| context.problem(entry.key_span, "`for`", problem))?;
         let items = match &entry.value.data {
             Data::Sequence(items) => items.as_slice(),
             _ => std::slice::from_ref(&entry.value),
@@ -84,7 +84,7 @@ pub(super) fn loops(context: &mut Context, value: Option<&Value>, around: &Varia
         let what = format!("{} in `for`", quoted(name));
         let parts = context.each(items, |context, item| {
             let text = context.text(item, &what)?;
-            filled(text, around)
+            filled(text, outer)
                 .and_then(|text| part(&text))
                 .map_err(|problem| context.problem(item.span, &what, problem))
         })?;
@@ -113,15 +113,15 @@ pub(super) fn least(value: &Value) -> u64 {
 }
 
 /// Checks the name of a new variable.
-fn new_name(name: &str, around: &Variables) -> Result<(), Problem> {
+fn new_name(name: &str, outer: &Variables) -> Result<(), Problem> {
     if !is_name(name) {
         let message = format!("{} cannot name a variable", quoted(name));
         return Err(Problem::new(message, "use letters, digits and `_`, a letter first, and not `mod`"));
     }
-    if around.len() >= MOST_VARIABLES {
+    if outer.len() >= MOST_VARIABLES {
         return Err(Problem::new(format!("more than {MOST_VARIABLES} variables"), "give fewer"));
     }
-    match around.iter().any(|(known, _)| &**known == name) {
+    match outer.iter().any(|(known, _)| &**known == name) {
         true => Err(Problem::new(format!("{} is a variable already", quoted(name)), "give it another name")),
         false => Ok(()),
     }
@@ -178,17 +178,17 @@ pub(super) fn repetitions(
     context: &mut Context,
     files: &mut Files,
     fields: &Fields<'_>,
-    around: &Variables,
+    outer: &Variables,
 ) -> Read<Repetitions> {
     let repeat = fields.get("repeat").map(|value| {
-        context.parse(value, "`repeat`", |text| match units::whole_number(&filled(text, around)?, u64::MAX)? {
+        context.parse(value, "`repeat`", |text| match units::whole_number(&filled(text, outer)?, u64::MAX)? {
             0 => Err(Problem::new("`0` is too few", "give at least 1, or remove the group")),
             n => Ok(n),
         })
     });
     let repeat = repeat.transpose()?;
     let Some(sizes) = fields.get("sizes") else { return Ok(Repetitions { count: repeat, table: None }) };
-    let table = table(context, files, sizes, around)?;
+    let table = table(context, files, sizes, outer)?;
     let rows = table.rows.len() as u64;
     if let Some(repeat) = repeat.filter(|&repeat| repeat != rows) {
         let message = format!("`sizes` has {rows} rows for {repeat} repetitions");
@@ -198,10 +198,10 @@ pub(super) fn repetitions(
 }
 
 /// Reads `sizes: { from: FILE }`.
-fn table(context: &mut Context, files: &mut Files, value: &Value, around: &Variables) -> Read<Table> {
+fn table(context: &mut Context, files: &mut Files, value: &Value, outer: &Variables) -> Read<Table> {
     let fields = context.fields(value, "`sizes`", &SIZES)?;
     let from = fields.require(context, "from")?;
-    let named = context.parse(from, "`from` of `sizes`", |text| filled(text, around).map(String::from))?;
+    let named = context.parse(from, "`from` of `sizes`", |text| filled(text, outer).map(String::from))?;
     let (file, source) = files.open_table(context, from.span, &named, YAML_BYTES, "give fewer rows")?;
     let mut rows = Rows::new(source, LineReader::new(file, files));
     if !rows.next(context)? {
@@ -215,7 +215,7 @@ fn table(context: &mut Context, files: &mut Files, value: &Value, around: &Varia
         let name: Box<str> = String::from_utf8_lossy(bytes.trim_ascii()).into();
         let twice =
             names.contains(&name).then(|| Problem::new(format!("{} is given twice", quoted(&name)), "keep one"));
-        if let Err(problem) = twice.map_or_else(|| new_name(&name, around), Err) {
+        if let Err(problem) = twice.map_or_else(|| new_name(&name, outer), Err) {
             return Err(context.problem(rows.place(field), "a column", problem));
         }
         names.push(name);

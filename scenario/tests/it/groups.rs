@@ -235,6 +235,21 @@ fn what_is_wrong_with_a_group_is_said_once_at_its_place() {
             "the groups of the workload become more",
         ),
         ("{ repeat: 3, transfer: { from: gpu0, to: gpu9, size: 1MB } }", (6, 46), "no node is named `gpu9`"),
+        (
+            "{ sequence: [ { barrier: {} }, { barrier: { after: { x: y } } } ] }",
+            (6, 56),
+            "an id in `after` must be one value, not a map",
+        ),
+        (
+            "{ sequence: [ { barrier: {} }, { barrier: { after: [a, ] } } ] }",
+            (6, 57),
+            "`after` names `a`, but nothing has this id",
+        ),
+        (
+            "{ repeat: 2, sequence: [ { barrier: {} } ], after: }",
+            (6, 54),
+            "an id in `after` must be one value, not empty",
+        ),
         ("{ sequenz: [ { barrier: {} } ] }", (6, 7), "unknown operation `sequenz`"),
     ];
     for (item, place, message) in all {

@@ -7,6 +7,7 @@ use weir::{Error, ProgramCounts, ProgramFile};
 use weir_report::bytes;
 use weir_report::text::clean;
 
+use crate::commands::check::count;
 use crate::failure::Exit;
 use crate::output::Output;
 
@@ -59,7 +60,7 @@ fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
         ("chakra", 1) => "one of its ranks, one file for each".to_owned(),
         _ => count(u64::from(counts.ranks), "rank"),
     };
-    let total = counts.operations.iter().map(|(_, number)| number).sum();
+    let total: u64 = counts.operations.iter().map(|(_, number)| number).sum();
     let words = counts.operations.iter().map(|(word, number)| format!("{number} {}", clean(word)));
     let words: Vec<String> = words.collect();
     let _ = writeln!(out, "\n{}: {}", count(total, "operation"), words.join(", "));
@@ -90,9 +91,4 @@ fn title(format: &str) -> &'static str {
         "chakra" => "Chakra execution trace",
         _ => "time-independent trace (SimGrid)",
     }
-}
-
-/// `1 rank`, `2 ranks`.
-fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
