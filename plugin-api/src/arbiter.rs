@@ -74,11 +74,15 @@ pub enum Cause {
     Credit = 10,
     /// As many of its packets are under way as its window allows.
     Window = 11,
+    /// A link of its route is down.
+    LinkDown = 12,
+    /// The full rate of a link that carries less for a while than it was built for.
+    LinkReduced = 13,
 }
 
 impl Cause {
     /// All causes, by number.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Unknown,
         Self::FullRate,
         Self::OwnLimit,
@@ -91,6 +95,8 @@ impl Cause {
         Self::Priority,
         Self::Credit,
         Self::Window,
+        Self::LinkDown,
+        Self::LinkReduced,
     ];
 }
 

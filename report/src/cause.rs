@@ -48,13 +48,17 @@ pub enum CauseKind {
     Credit,
     /// As many of its packets are under way as its window allows.
     Window,
+    /// A link of its route was down.
+    LinkDown,
+    /// A link carried less for a while than it was built for.
+    LinkReduced,
     /// It lost most of its time before its start: its engine was busy.
     EngineBusy,
 }
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
@@ -70,6 +74,8 @@ impl CauseKind {
         Self::HigherPriority,
         Self::Credit,
         Self::Window,
+        Self::LinkDown,
+        Self::LinkReduced,
         Self::EngineBusy,
     ];
 
@@ -91,12 +97,17 @@ impl CauseKind {
             Cause::Priority => Self::HigherPriority,
             Cause::Credit => Self::Credit,
             Cause::Window => Self::Window,
+            Cause::LinkDown => Self::LinkDown,
+            Cause::LinkReduced => Self::LinkReduced,
         }
     }
 
     /// Whether no other transfer has a part in its rate.
     pub(crate) fn is_own(self) -> bool {
-        matches!(self, Self::FullRate | Self::OwnLimit | Self::Window | Self::EngineBusy)
+        matches!(
+            self,
+            Self::FullRate | Self::OwnLimit | Self::Window | Self::LinkDown | Self::LinkReduced | Self::EngineBusy
+        )
     }
 
     /// In words, without the transfer responsible.
@@ -118,6 +129,8 @@ impl CauseKind {
             Self::HigherPriority => "others have a higher priority",
             Self::Credit => "no room in a buffer ahead",
             Self::Window => "its window of packets",
+            Self::LinkDown => "link down",
+            Self::LinkReduced => "reduced bandwidth of a link",
             Self::EngineBusy => "queued for its engine",
         }
     }
@@ -140,6 +153,8 @@ impl CauseKind {
             Self::HigherPriority => "they are served first",
             Self::Credit => "a buffer further on is full, or smaller than what is under way",
             Self::Window => "as many of its packets are under way as `window` allows",
+            Self::LinkDown => "a link of its route was down, by `events`",
+            Self::LinkReduced => "a link carried less than it was built for, by `events`",
             Self::EngineBusy => "an engine serves only so many at once",
         }
     }
@@ -154,7 +169,9 @@ impl CauseKind {
                 | Self::OwnLimit
                 | Self::RootComplex
                 | Self::Credit
-                | Self::Window,
+                | Self::Window
+                | Self::LinkDown
+                | Self::LinkReduced,
                 _,
             ) => words.to_owned(),
             (Self::HeadOfLine, None) => words.to_owned(),

@@ -14,6 +14,7 @@
 mod alone;
 mod bandwidths;
 mod cause;
+mod changes;
 mod compare;
 mod delay;
 mod difference;

@@ -157,7 +157,8 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// What the arbiter remarked on its answers: a sentence for each, without a full stop.
+    /// What the arbiter remarked on its answers, and what became of links that changed: a sentence for each, without a full
+    /// stop.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let several = self.arbiter.regions.is_some_and(|regions| regions.division.regions.len() > 1);
@@ -166,7 +167,7 @@ impl Run<'_> {
             let region = region.map_or_else(String::new, |name| format!(" of region `{name}`"));
             format!("in {phases} of {of} phases{region} {}", remark.text)
         };
-        self.outcome.remarks.iter().map(sentence).collect()
+        self.outcome.remarks.iter().map(sentence).chain(self.change_sentences()).collect()
     }
 }
 
@@ -204,12 +205,17 @@ pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
     (alone.0 > 0).then(|| (transfer.times.end - transfer.times.ready).seconds() / alone.seconds())
 }
 
-/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far.
+/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far. Packets may wait in buffers
+/// once they have left: over [start, end) where they are simulated.
 pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
-    mean_rate_of(&run.departure(task)?)
+    let mut transfer = run.departure(task)?;
+    if run.outcome.packets.is_some() {
+        transfer.times.sent = transfer.times.end;
+    }
+    mean_rate_of(&transfer)
 }
 
-/// As [`mean_rate`].
+/// As [`mean_rate`], where no packets are simulated.
 pub(crate) fn mean_rate_of(transfer: &Departure) -> Option<f64> {
     let times = transfer.times;
     if times.start.is_never() {

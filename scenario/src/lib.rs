@@ -17,6 +17,7 @@ mod arbiter;
 mod brackets;
 mod context;
 mod diagnostic;
+mod events;
 mod files;
 mod format;
 mod input;

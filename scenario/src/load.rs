@@ -7,6 +7,7 @@ use weir_plugin_api::Registry;
 use crate::arbiter::{self, ArbiterSpec};
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::events;
 use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
 use crate::input::{Input, Parsed};
@@ -96,6 +97,8 @@ pub(crate) static SCENARIO: KeyTable = KeyTable::new(
         required("workload", Shape::List(0, &Shape::Map(&workload::OPERATION)), "What is transferred and computed."),
         workload::ROUTING,
         workload::NIC,
+        optional("events", Shape::List(1, &Shape::Map(&events::EVENT)), "How links change meanwhile."),
+        optional("on_failure", Shape::Named(&events::ON_FAILURE), ""),
         optional("ranks", Shape::Named(&workload::RANKS), ""),
         optional("order", Shape::Named(&workload::ORDER), ""),
         optional("optimize", Shape::Map(&optimize::OPTIMIZE), ""),
@@ -144,7 +147,8 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         optimize::ScenarioParts { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
-    let (workload, mut arbiters) = (workload?, arbiters?);
+    let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);
+    let (workload, mut arbiters, changes) = (workload?, arbiters?, changes?);
     // Else they are composed already.
     if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
         arbiters.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
@@ -156,6 +160,12 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
         context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
     }
+    if let (true, Some(Fidelity::Packet(run))) =
+        (!changes.is_empty(), fidelities.iter().find(|fidelity| matches!(fidelity, Fidelity::Packet(_))))
+    {
+        let help = "leave out `events`, or use `fidelity: fluid`";
+        return Err(context.error(run.span(), "links do not change in runs packet by packet", help));
+    }
     let arbiters = with_packets(context, fidelities, arbiters, (&topology, &workload))?;
     Ok(Parts {
         name: title?,
@@ -166,6 +176,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         input_sha256: files.sha256(),
         topology,
         workload,
+        changes,
         arbiters,
         default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use weir_plugin_api::{ArbiterEntry, NodeId};
-use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
+use weir_sim_core::{Fabric, LinkChanges, Routes, TaskGraph, TaskId, Work};
 
 use crate::arbiter::ArbiterSpec;
 use crate::context::Context;
@@ -34,6 +34,8 @@ pub struct Scenario {
     pub routes: Routes,
     /// What to do. The id of a transfer in a phase is the number of its task.
     pub tasks: TaskGraph,
+    /// How links change while it runs.
+    pub changes: LinkChanges,
     /// Arbiters in list order; when the file names none: the default of the registry.
     pub arbiters: Vec<ArbiterSpec>,
     /// What may not mean what its author thinks.
@@ -75,6 +77,7 @@ pub(crate) struct Parts {
     pub(crate) input_sha256: String,
     pub(crate) topology: Topology,
     pub(crate) workload: Workload,
+    pub(crate) changes: LinkChanges,
     pub(crate) arbiters: Vec<ArbiterSpec>,
     /// What a search may change.
     pub(crate) optimize: Option<OptimizeSpec>,
@@ -97,6 +100,7 @@ impl Scenario {
             pcie_generation,
             routes: workload.routes,
             tasks: workload.tasks,
+            changes: parts.changes,
             arbiters: parts.arbiters,
             warnings: context.take_warnings(),
             generator: workload.generator.map(str::to_owned),

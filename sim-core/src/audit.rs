@@ -25,6 +25,8 @@ pub(crate) struct Audit<'a> {
     classes: Vec<ClassAudit>,
     /// Of a run of packets. They fill buffers: the last byte may leave before the narrowest link has carried the others.
     packets: Option<&'a PacketSettings>,
+    /// By how much a bandwidth is raised at most, where links change.
+    raised: f64,
     /// The first fault found.
     fault: Option<AuditError>,
 }
@@ -41,12 +43,17 @@ struct ClassAudit {
 impl<'a> Audit<'a> {
     pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
         let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
-        Self { simulation: *simulation, classes, packets: None, fault: None }
+        Self { simulation: *simulation, classes, packets: None, raised: 1.0, fault: None }
     }
 
     /// The same for a run of packets, which have buffers: only the first link of a route slows its source down.
     pub(crate) fn of_packets(simulation: &Simulation<'a>, settings: &'a PacketSettings) -> Self {
         Self { packets: Some(settings), ..Self::new(simulation) }
+    }
+
+    /// The same for links whose bandwidths are raised at most so much.
+    pub(crate) fn raised(self, raised: f64) -> Self {
+        Self { raised, ..self }
     }
 
     /// A transfer has sent its last byte, so long after its start.
@@ -57,7 +64,7 @@ impl<'a> Audit<'a> {
         if own.full_rate == 0.0 {
             own.full_rate = highest(&self.simulation, class, self.packets);
         }
-        let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
+        let most = own.full_rate * self.raised * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
         let bytes = self.on_first_link(class, bytes);
         if bytes as f64 > most {
             self.note_too_fast(task, class, bytes, took);
@@ -95,7 +102,7 @@ impl<'a> Audit<'a> {
         for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.simulation.fabric.links()) {
             match self.packets.zip(outcome.packets.as_ref()) {
                 Some((settings, packets)) => on_wire(link, settings, &packets.links[link.index()], whole)?,
-                None => crossed(link, total, own.bandwidth, room)?,
+                None => crossed(link, total, own.bandwidth * self.raised, room)?,
             }
         }
         if whole { self.all_arrived(outcome) } else { Ok(()) }

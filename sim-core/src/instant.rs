@@ -10,7 +10,7 @@ use crate::flows::Ended;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::service::ServiceId;
-use crate::setup::{Sharing, Simulation};
+use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::store::{Store, Whole};
 use crate::stream::Streamed;
 use crate::tasks::{EngineId, Task, TaskGraph, TaskId, Work};
@@ -36,11 +36,13 @@ pub(crate) struct Instant<'a, S> {
 }
 
 impl<'a, S: Store> Instant<'a, S> {
-    pub(crate) fn new(simulation: &Simulation<'a>, store: S, sharing: Sharing<'a>) -> Self {
-        let audit = match sharing {
+    pub(crate) fn new(simulation: &Simulation<'a>, store: S, options: &RunOptions<'a>) -> Self {
+        let audit = match options.sharing {
             Sharing::Packets(settings) => Audit::of_packets(simulation, settings),
             _ => Audit::new(simulation),
         };
+        let raised = options.changing.map_or(1.0, |changing| changing.links.highest_ratio(simulation.fabric));
+        let audit = audit.raised(raised);
         let graph = simulation.tasks;
         Self {
             graph,
@@ -325,6 +327,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arbitrations: flows.arbitrations(),
             remarks: flows.remarks(),
             incremental: flows.is_incremental(),
+            link_changes: flows.link_changes(now),
             packets: flows.packet_counts(now),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),

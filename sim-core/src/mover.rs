@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
+use crate::changes::LinkChangeTotals;
 use crate::flows::{Ended, Flows};
 use crate::incremental::{Incremental, IncrementalRequest};
 use crate::outcome::{Bottleneck, LinkTotals, RemarkCount, SimError};
@@ -43,15 +44,16 @@ impl<'a> Mover<'a> {
         if let Sharing::Packets(settings) = options.sharing {
             return Ok(Self::Packets(Box::new(Packets::new(simulation, settings, options)?)));
         }
-        if options.phases || options.explain {
-            tracing::debug!("phase by phase: phases are recorded");
+        if options.phases || options.explain || options.changing.is_some() {
+            tracing::debug!("phase by phase: phases are recorded, or links change");
         } else {
             let made = incremental(simulation, census, flags, options.sharing);
             if let Some(incremental) = made.map_err(|error| failed(SimTime(0), error))? {
                 return Ok(Self::Incremental(Box::new(incremental)));
             }
         }
-        Ok(Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags))))
+        let flows = Flows::new(fabric, routes, &tasks.classes, arbiter, flags);
+        Ok(Self::Plain(Box::new(flows.with_changes(options.changing))))
     }
 
     /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::arbitrate`].
@@ -133,7 +135,7 @@ impl<'a> Mover<'a> {
     /// The active transfers with their rates, in id order.
     pub(crate) fn rates(&mut self, now: SimTime) -> Vec<(TaskId, f64)> {
         match self {
-            Self::Plain(flows) => flows.rates().collect(),
+            Self::Plain(flows) => flows.rates(),
             Self::Incremental(shares) => shares.rates(now),
             Self::Packets(_) => Vec::new(),
         }
@@ -190,6 +192,43 @@ impl<'a> Mover<'a> {
         match self {
             Self::Packets(packets) => Some(packets.counts(now)),
             _ => None,
+        }
+    }
+
+    /// When links change next; [`SimTime::NEVER`] for not any more.
+    pub(crate) fn next_change(&self) -> SimTime {
+        match self {
+            Self::Plain(flows) => flows.next_change(),
+            _ => SimTime::NEVER,
+        }
+    }
+
+    /// Whether transfers wait for links that may come up again.
+    pub(crate) fn waits_for_links(&self) -> bool {
+        matches!(self, Self::Plain(flows) if flows.waits_for_links())
+    }
+
+    /// Changes the links that change at `now`.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
+        match self {
+            Self::Plain(flows) => flows.change_links(now),
+            _ => Ok(()),
+        }
+    }
+
+    /// That transfers wait for a link which never comes up, if some do.
+    pub(crate) fn stays_down(&self, time: SimTime) -> Option<SimError> {
+        match self {
+            Self::Plain(flows) => flows.stays_down(time),
+            _ => None,
+        }
+    }
+
+    /// The links that have changed until `now`.
+    pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
+        match self {
+            Self::Plain(flows) => flows.link_changes(now),
+            _ => Vec::new(),
         }
     }
 

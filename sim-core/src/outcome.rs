@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{Binding, LinkId, Remark, SimDuration, SimTime};
 
+use crate::changes::LinkChangeTotals;
 use crate::packets::PacketCounts;
 use crate::tasks::TaskId;
 
@@ -139,6 +140,8 @@ pub struct Outcome {
     pub remarks: Vec<RemarkCount>,
     /// Whether rates were kept up by the arbiter's incremental side instead of being asked for phase by phase.
     pub incremental: bool,
+    /// The links that changed, by id; empty where none did.
+    pub link_changes: Vec<LinkChangeTotals>,
     /// What packets did, where transfers went packet by packet.
     pub packets: Option<PacketCounts>,
 }
@@ -159,6 +162,26 @@ pub enum SimError {
         waiting: Vec<TaskId>,
         /// Tasks that have no slot of their engine: those in its queue, and those ready for one. In id order.
         queued: Vec<TaskId>,
+    },
+    /// A link goes down, and [`crate::OnFailure::Fail`] says that this ends the run.
+    #[error("at {time} a link goes down that a transfer is on")]
+    LinkDown {
+        /// When.
+        time: SimTime,
+        /// The link.
+        link: LinkId,
+        /// A transfer on it.
+        task: TaskId,
+    },
+    /// A link is down for good, and nothing else is pending.
+    #[error("deadlock at {time}: a link never comes up again")]
+    StaysDown {
+        /// When.
+        time: SimTime,
+        /// The link.
+        link: LinkId,
+        /// The transfers that wait for a link, in id order.
+        waiting: Vec<TaskId>,
     },
     /// The next event lies beyond the horizon of 100 days.
     #[error("after {time} the next event lies beyond the horizon of 100 days")]

@@ -257,23 +257,19 @@ impl<'a> Packets<'a> {
         self.active
     }
 
-    /// What held a transfer back longest: at its source, or nothing but the narrowest link.
+    /// What held a transfer back longest, at its source or on the way of its last packet; else the narrowest link.
     fn bottleneck(&self, task: TaskId) -> Bottleneck {
         let held = self.engine.held(task.0);
-        let Some(longest) = held.first() else {
-            return Bottleneck {
-                binding: Binding::new(self.narrowest(task), Cause::FullRate, u32::MAX),
-                time: SimDuration::ZERO,
-                blocked: SimDuration::ZERO,
-            };
+        let longest = held.first().copied().into_iter().chain(self.engine.queued(task.0)).max_by_key(|held| held.time);
+        let (binding, time) = match longest {
+            None => (Binding::new(self.narrowest(task), Cause::FullRate, u32::MAX), SimDuration::ZERO),
+            Some(longest) => {
+                let cause = cause_of(longest.cause);
+                let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
+                (Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)), SimDuration(longest.time))
+            }
         };
-        let cause = cause_of(longest.cause);
-        let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
-        Bottleneck {
-            binding: Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)),
-            time: SimDuration(longest.time),
-            blocked: SimDuration::ZERO,
-        }
+        Bottleneck { binding, time, blocked: SimDuration::ZERO }
     }
 
     fn narrowest(&self, task: TaskId) -> LinkId {

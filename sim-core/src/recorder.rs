@@ -23,7 +23,7 @@ impl<'l> PhaseRecorder<'l> {
         self.end_last(now);
         if flows.len() > 0 {
             let steps = if self.explain { flows.explain(now)? } else { Vec::new() };
-            let rates = flows.rates().collect();
+            let rates = flows.rates();
             self.phases.push(PhaseRecord { start: now, end: SimTime::NEVER, rates, steps });
         }
         Ok(())

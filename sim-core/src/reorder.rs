@@ -96,8 +96,11 @@ impl Places {
                 | AnswerError::OverLimit { task, .. }
                 | AnswerError::OverCapacity { task, .. },
             ) => *task = self.original(*task),
-            SimError::Audit(AuditError::TooFast { task, .. }) => *task = self.original(*task),
+            SimError::LinkDown { task, .. } | SimError::Audit(AuditError::TooFast { task, .. }) => {
+                *task = self.original(*task)
+            }
             SimError::Arbiter(AnswerError::Failed { .. }) | SimError::Audit(_) | SimError::Halted => {}
+            SimError::StaysDown { waiting, .. } => many(waiting),
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);
                 many(queued);

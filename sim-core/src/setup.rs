@@ -2,8 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use weir_plugin_api::{IncrementalEntry, SimTime};
+use weir_plugin_api::{CallError, IncrementalEntry, RateArbiter, SimTime};
 
+use crate::changes::LinkChanges;
 use crate::fabric::Fabric;
 use crate::packets::PacketSettings;
 use crate::routes::Routes;
@@ -32,6 +33,21 @@ pub enum Sharing<'a> {
     Packets(&'a PacketSettings),
 }
 
+/// Links that change in a run, and what that takes. Such a run goes phase by phase, not packet by packet.
+#[derive(Clone, Copy)]
+pub struct Changing<'a> {
+    /// When they change.
+    pub links: &'a LinkChanges,
+    /// Makes an arbiter for the fabric as it is then, which has accepted the routes of the run.
+    pub make: &'a (dyn Fn(&Fabric) -> Result<Box<dyn RateArbiter>, CallError> + Sync),
+}
+
+impl std::fmt::Debug for Changing<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Changing").field("links", self.links).finish_non_exhaustive()
+    }
+}
+
 /// What to record beside the plain result, and when to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
@@ -45,6 +61,8 @@ pub struct RunOptions<'a> {
     pub buffers: bool,
     /// Who divides bandwidth; the arbiter unless said otherwise.
     pub sharing: Sharing<'a>,
+    /// Links that change while the run goes on.
+    pub changing: Option<Changing<'a>>,
     /// In a run of packets: links crossed by packets at most, skipped ones apart; what its settings say if not given.
     pub most_hops: Option<u64>,
     /// Stop soon after this becomes true.
@@ -59,6 +77,7 @@ impl Default for RunOptions<'_> {
             explain: false,
             buffers: false,
             sharing: Sharing::ByArbiter,
+            changing: None,
             most_hops: None,
             cancel: None,
         }

@@ -75,7 +75,7 @@ impl Simulation<'_> {
         listener: Option<&mut dyn FnMut(PhaseRecord)>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
-        let instant = Instant::new(self, Whole::new(self.tasks), options.sharing);
+        let instant = Instant::new(self, Whole::new(self.tasks), &options);
         let end = End::of(instant, flows, options, listener)?;
         end.instant.outcome(end.stop, end.now, end.flows, end.phases)
     }
@@ -94,7 +94,7 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options)?;
-        let instant = Instant::new(self, Streamed::new(traffic), options.sharing);
+        let instant = Instant::new(self, Streamed::new(traffic), &options);
         let end = End::of(instant, flows, options, None)?;
         end.instant.leave(end.stop, end.now, end.flows, end.phases)
     }
@@ -127,6 +127,8 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             }
             flows.advance(clock.now, instant.next_time(), &options)?;
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
+            // Links go on changing when all is done.
+            let next = if next.is_never() && !flows.waits_for_links() { next } else { next.min(flows.next_change()) };
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;
                 break Stop::Finished;
@@ -142,6 +144,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             debug_assert!(next >= clock.now, "time never falls");
             clock.now = next;
             instant.drain(next, &mut flows);
+            flows.change_links(next)?;
             if flows.is_outdated(next) {
                 clock.count_round(instant.events(), &mut flows)?;
                 if flows.arbitrate(next)?
@@ -194,6 +197,9 @@ fn finished<S: Store>(flows: &mut Mover<'_>, instant: &Instant<'_, S>, time: Sim
     if !beyond.is_empty() {
         beyond.sort_unstable();
         return Err(SimError::BeyondHorizon { time, tasks: beyond });
+    }
+    if let Some(error) = flows.stays_down(time) {
+        return Err(error);
     }
     if flows.len() > 0 || instant.left() > 0 {
         let waiting = flows.rates(time).into_iter().map(|(task, _)| task).collect();

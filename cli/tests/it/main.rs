@@ -7,6 +7,7 @@ mod accuracy;
 mod commands;
 mod delays;
 mod engines;
+mod events;
 mod exports;
 mod hostile_plugins;
 mod jitter;

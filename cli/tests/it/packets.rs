@@ -358,3 +358,23 @@ fn full_results_have_fills_of_buffers() {
     assert!((12_000.0..=16_384.0).contains(&means[means.len() / 2]), "{means:?}");
     assert!(fills("gpu1").is_null() && links.iter().all(|link| link["buffer_bytes"] == 16384));
 }
+
+/// Its one packet leaves at once, and waits behind the packets of two others for the link to their common destination.
+#[test]
+fn a_packet_that_waits_on_its_way_says_for_whom() {
+    let text = format!(
+        "{}  - transfer: {{ id: late, from: gpu6, to: gpu1, size: 256B, start: 20us }}\n",
+        t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")])
+    );
+    let result = result(&text);
+    let late = &result["transfers"][2];
+    let [start, sent, end] = ["start_s", "sent_s", "end_s"].map(|key| late[key].as_f64().expect("a time"));
+    assert!(
+        end - start > 1.1 * late["alone_s"].as_f64().expect("a time") && sent - start < 0.1 * (end - start),
+        "{late}"
+    );
+    assert_ne!(late["cause_detail"]["kind"], "full-rate", "{late}");
+    assert!(late["cause_detail"]["by"] == "a" || late["cause_detail"]["by"] == "b", "{late}");
+    let mean = late["mean_Bps"].as_f64().expect("a rate");
+    assert!((mean * (end - start) / 256.0 - 1.0).abs() < 1e-6, "{late}");
+}

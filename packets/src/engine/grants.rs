@@ -31,7 +31,9 @@ pub(super) struct Asked {
     /// Where in the list of routes its link is.
     place: u32,
     ready: u64,
-    visible: u64,
+    pub(super) visible: u64,
+    /// Nothing of its transfer is left to send after it.
+    is_last: bool,
 }
 
 impl Engine {
@@ -169,9 +171,10 @@ impl Engine {
             Requester::Queue { queue, input } => {
                 let packet = &self.packets[self.queues[queue as usize].first as usize];
                 let piece = packet.payload.min(self.wires[out as usize].piece(&self.wires[input as usize]));
-                let Packet { transfer, channel, header, place, ready, visible, .. } = *packet;
+                let Packet { transfer, channel, header, place, ready, visible, is_last, .. } = *packet;
                 let units = if transfer < REQUESTS { piece } else { 1 };
-                Asked { transfer, piece, units, channel, header, place, ready, visible }
+                let is_last = is_last && piece == packet.payload;
+                Asked { transfer, piece, units, channel, header, place, ready, visible, is_last }
             }
             Requester::Engine { node, engine } => {
                 let transfer = self.sources[node as usize].engines[engine as usize];
@@ -180,7 +183,8 @@ impl Engine {
                 let whole = u64::from(self.wires[out as usize].payload).min(of.left);
                 let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.left).min(whole)) as u32;
                 let (piece, units) = if transfer < REQUESTS { (units, units) } else { (0, 1) };
-                Asked { transfer, piece, units, channel, header, place, ready, visible: ready }
+                let is_last = u64::from(units) == of.left;
+                Asked { transfer, piece, units, channel, header, place, ready, visible: ready, is_last }
             }
         }
     }
@@ -239,9 +243,15 @@ impl Engine {
         self.note(now, sent, out, &asked, bytes);
         let port = &mut self.ports[out as usize];
         port.before = if port.free_at == now { port.sending } else { NONE };
+        if port.before != asked.transfer {
+            port.other = port.before;
+        }
         (port.free_at, port.sent_dllp) = (sent, false);
         self.end_starved(now, out);
         if let Requester::Queue { queue, input } = requester {
+            if asked.is_last {
+                self.note_queued(now, out, input, &asked);
+            }
             self.leave_queue(now, sent, queue, input, asked.piece);
         }
         self.ports[out as usize].sending = asked.transfer;
@@ -293,12 +303,13 @@ impl Engine {
         let at = self.queues[queue as usize].first;
         let packet = &mut self.packets[at as usize];
         packet.payload -= piece;
-        let Packet { payload: rest, next, out, channel, header, .. } = *packet;
+        let Packet { payload: rest, next, out, channel, header, transfer, .. } = *packet;
         let wire = &self.wires[input as usize];
         // A header leaves with the last piece.
         let header = (rest == 0).then_some(wire.header_of(header));
         if wire.is_serial {
             self.input_busy[input as usize] = sent;
+            self.input_served[input as usize] = transfer;
         }
         self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
@@ -308,6 +319,8 @@ impl Engine {
             self.free_packets.push(at);
             if next == NONE {
                 self.queues[queue as usize].last = NONE;
+            } else {
+                self.note_blocked(now.max(self.input_busy[input as usize]), next, (out, transfer));
             }
         }
         self.head_changed(now, queue, input);
@@ -342,7 +355,7 @@ impl Engine {
 
     /// A packet, or a piece, is on its way over a link.
     fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
-        let Asked { transfer, piece: payload, channel, header, place, ready, .. } = *asked;
+        let Asked { transfer, piece: payload, channel, header, place, ready, is_last, .. } = *asked;
         let next = self.routes[place as usize + 1];
         if next == NONE {
             let latency = self.wires[out as usize].latency;
@@ -350,8 +363,9 @@ impl Engine {
         }
         let visible = self.visible_at(now, sent, out, next, payload, header);
         self.sums[next as usize].visible.add(visible);
+        let place = place + 1;
         let packet =
-            Packet { visible, ready, transfer, payload, next: NONE, out: next, place: place + 1, channel, header };
+            Packet { visible, ready, transfer, payload, next: NONE, out: next, place, channel, header, is_last };
         let queue = self.queue_of(out, u32::from(channel), next);
         let at = self.new_packet(packet);
         let last = std::mem::replace(&mut self.queues[queue as usize].last, at);

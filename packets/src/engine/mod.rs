@@ -12,6 +12,7 @@ mod dllps;
 mod events;
 mod fills;
 mod grants;
+mod queued;
 mod reads;
 mod requesters;
 mod results;
@@ -63,6 +64,8 @@ struct Packet {
     channel: u16,
     /// Bytes of header, or [`OF_LINK`].
     header: u16,
+    /// Nothing of its transfer comes behind it.
+    is_last: bool,
 }
 
 /// Packets of one input and channel, and under `voq` of one output.
@@ -102,6 +105,8 @@ struct Transfer {
     ready: u64,
     is_asking: bool,
     held: stalls::Log,
+    /// The longest wait of its last packet in a buffer on the way that is due to others.
+    queued: Option<Held>,
     /// What has been asked for, if it is a read.
     read: Option<Box<reads::Asked>>,
 }
@@ -122,6 +127,8 @@ struct Port {
     sending: u32,
     /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
     before: u32,
+    /// The last other one that has sent since the link was idle; [`NONE`] for none.
+    other: u32,
     /// Its last packet was a DLLP.
     sent_dllp: bool,
     /// Someone asks who had no credit when it was looked at.
@@ -156,6 +163,8 @@ pub struct Engine {
     queues: Vec<Queue>,
     /// Per link: until when its far end sends; only where inputs are serial.
     input_busy: Vec<u64>,
+    /// Per link: the transfer that its far end sent last; only where inputs are serial.
+    input_served: Vec<u32>,
     /// Per link: the output that its far end accepted last.
     accepted: Vec<u32>,
     sources: Vec<Source>,
@@ -205,6 +214,7 @@ impl Engine {
             wake_at: u64::MAX,
             sending: NONE,
             before: NONE,
+            other: NONE,
             sent_dllp: false,
             is_starved: false,
             starved_since: u64::MAX,
@@ -230,6 +240,7 @@ impl Engine {
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
             input_busy: vec![0; links],
+            input_served: vec![NONE; links],
             accepted: vec![NONE; links],
             sources,
             packets: Vec::new(),
@@ -340,6 +351,7 @@ impl Engine {
             ready: now,
             is_asking: false,
             held: stalls::Log::default(),
+            queued: None,
             read: None,
         })
     }

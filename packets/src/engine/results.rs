@@ -9,6 +9,13 @@ impl Engine {
         self.transfers.get(id as usize).and_then(Option::as_ref).map_or_else(Vec::new, |t| t.held.sorted())
     }
 
+    /// The longest wait of a transfer in a buffer on its way that is due to others: of its last packet, or behind another
+    /// transfer's packet that goes elsewhere.
+    #[must_use]
+    pub fn queued(&self, id: u32) -> Option<Held> {
+        self.transfers.get(id as usize)?.as_ref()?.queued
+    }
+
     /// Bytes of payload of a transfer that have left its source.
     #[must_use]
     pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {

@@ -9,7 +9,7 @@ use super::rows::{ExplainRow, ExplainedRow, HeldRow, LinkRow, Name, NodeRow, Pha
 use crate::cause::link_of;
 use crate::link::Ends;
 use crate::pairs::Pairs;
-use crate::run::{Carried, mean_rate_of};
+use crate::run::{Carried, mean_rate, mean_rate_of};
 use crate::steps::by_transfer;
 use crate::units::{picoseconds, seconds};
 use crate::{Alone, Delay, Run, TransferCause};
@@ -53,7 +53,8 @@ impl<'a> Transfers<'a> {
             time_s: SimDuration(held.time).seconds(),
         });
         let sent = seconds(self.run.outcome.tasks[task.index()].sent);
-        TransferRow { packets: Some(of.packets), sent_s: sent, held: held.collect(), ..row }
+        let mean_bps = mean_rate(self.run, task);
+        TransferRow { packets: Some(of.packets), sent_s: sent, held: held.collect(), mean_bps, ..row }
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) use search::SearchJson;
 pub(crate) use write::{bytes, write_line};
 pub use write::{json_text, write_json};
 
+use crate::changes::LinkChangeRow;
 use crate::schemas::schema_of;
 use crate::schemas::time;
 use crate::spread::SpreadJson;
@@ -115,6 +116,9 @@ pub(crate) struct RunJson<'a> {
     /// What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) remarks: Vec<String>,
+    /// The directed links that changed by `events`; absent if none did.
+    #[serde(borrow, skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) link_changes: Vec<LinkChangeRow<'a>>,
     /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
     fingerprint: String,
     /// Latest end of any task, of those that ended.
@@ -228,6 +232,7 @@ impl<'a> RunJson<'a> {
             stopped_s: stopped.map(|t| t.seconds()),
             stopped_ps: stopped.map(|t| t.0),
             remarks: run.remarks(),
+            link_changes: run.link_changes(),
             fingerprint: format!("{:016x}", packets.map_or(outcome.fingerprint, |packets| packets.fingerprint)),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,

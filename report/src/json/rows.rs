@@ -51,7 +51,8 @@ pub(crate) struct TransferRow<'a> {
     /// Where `spread` is given: its end in those runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end_spread_s: Option<EndSpreadJson>,
-    /// Bytes over the time from its start to its last byte sent; of an unfinished transfer, so far.
+    /// Bytes over the time from its start to its last byte sent, in runs of packets to its end; of an unfinished transfer, so
+    /// far.
     #[serde(rename = "mean_Bps")]
     pub(crate) mean_bps: Option<f64>,
     /// Only of an unfinished transfer: whole bytes sent so far.
@@ -113,7 +114,8 @@ impl TransferRow<'_> {
         self.sent_bytes.unwrap_or(self.bytes)
     }
 
-    /// The time in which it sent, seconds: [start, start + bytes / mean rate); the mean rate is over exactly this time.
+    /// The time in which it sent, seconds: [start, start + bytes / mean rate); the mean rate is over exactly this time. In runs
+    /// of packets, until it has come.
     pub(crate) fn sending(&self) -> Option<(f64, f64)> {
         let (start, mean) = (self.start_s?, self.mean_bps?);
         (mean > 0.0).then(|| (start, start + self.sent() as f64 / mean))

@@ -20,7 +20,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
             .or_else(|| links.iter().enumerate().find_map(|(i, row)| of_link(i, row, &names)))
             .or_else(|| found("transfers", transfers, |row| of_route(row, links)))
             .or_else(|| of_bytes(run, links, transfers))
-            .or_else(|| of_rates(phases, links, transfers))
+            .or_else(|| of_rates(phases, links, transfers, run.link_changes.is_empty()))
             .or_else(|| of_explanation(explained?, phases))
     })
 }
@@ -123,12 +123,17 @@ fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'
     })
 }
 
-/// In each phase, transfers have rates, and links carry no more than their bandwidths.
-fn of_rates(phases: &[PhaseRow<'_>], links: &[LinkRow<'_>], transfers: &[TransferRow<'_>]) -> Option<String> {
+/// In each phase, transfers have rates, and links that do not change carry no more than their bandwidths.
+fn of_rates(
+    phases: &[PhaseRow<'_>],
+    links: &[LinkRow<'_>],
+    transfers: &[TransferRow<'_>],
+    is_constant: bool,
+) -> Option<String> {
     let by_id: HashMap<&str, &TransferRow<'_>> = transfers.iter().map(|row| (&*row.id, row)).collect();
     let mut loads = vec![0.0; links.len()];
     phases.iter().enumerate().find_map(|(i, phase)| {
-        let fault = of_phase(phase, &by_id, &mut loads, links);
+        let fault = of_phase(phase, &by_id, &mut loads, links, is_constant);
         fault.map(|what| format!("phases[{i}]: {what}"))
     })
 }
@@ -139,6 +144,7 @@ fn of_phase(
     by_id: &HashMap<&str, &TransferRow<'_>>,
     loads: &mut [f64],
     links: &[LinkRow<'_>],
+    is_constant: bool,
 ) -> Option<String> {
     let mut used = Vec::new();
     for (id, rate) in &phase.rates_bps.0 {
@@ -154,7 +160,7 @@ fn of_phase(
     }
     let over = used.iter().find_map(|&link| {
         let (load, row) = (loads[link], &links[link]);
-        let most = row.bandwidth_bps.filter(|&most| above(load, most))?;
+        let most = row.bandwidth_bps.filter(|&most| is_constant && above(load, most))?;
         Some(format!("rates of {load} B/s in all over `{}` → `{}`, whose bandwidth_Bps is {most}", row.from, row.to))
     });
     for link in used {

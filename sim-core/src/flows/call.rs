@@ -14,9 +14,24 @@ use crate::routes::Routes;
 /// One of so many answers of a pure arbiter is asked for again (*assumed*: no more than 0.1 % of a run).
 const SAMPLE: u64 = 1024;
 
+/// The arbiter of a run, or one that was made in its place.
+enum Instance<'a> {
+    Lent(&'a mut dyn RateArbiter),
+    Own(Box<dyn RateArbiter>),
+}
+
+impl Instance<'_> {
+    fn get(&mut self) -> &mut dyn RateArbiter {
+        match self {
+            Self::Lent(arbiter) => &mut **arbiter,
+            Self::Own(arbiter) => &mut **arbiter,
+        }
+    }
+}
+
 /// An arbiter with its last answer.
 pub(crate) struct ArbiterCall<'a> {
-    arbiter: &'a mut dyn RateArbiter,
+    arbiter: Instance<'a>,
     flags: Flags,
     memo: Memo,
     pub(crate) answer: Answer,
@@ -33,7 +48,15 @@ impl<'a> ArbiterCall<'a> {
     pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric, routes: &Routes) -> Self {
         let (memo, answer) = (Memo::new(flags), Answer::of_routes(fabric, routes));
         let recheck = SimTime::NEVER;
+        let arbiter = Instance::Lent(arbiter);
         Self { arbiter, flags, memo, answer, recheck, asked: 0, pure_answers: 0, phases: 0, remarks: BTreeMap::new() }
+    }
+
+    /// Asks another arbiter from now on.
+    pub(crate) fn replace(&mut self, arbiter: Box<dyn RateArbiter>) {
+        self.arbiter = Instance::Own(arbiter);
+        self.memo = Memo::new(self.flags);
+        self.recheck = SimTime::NEVER;
     }
 
     pub(crate) fn recheck(&self) -> SimTime {
@@ -102,19 +125,19 @@ impl<'a> ArbiterCall<'a> {
             return Ok(());
         }
         let mut again = Answer::default();
-        again.ask(&mut *self.arbiter, phase)?;
+        again.ask(self.arbiter.get(), phase)?;
         check_again(&self.answer, &again, phase)
     }
 
     /// Asks the arbiter itself; at trace level a span tells of whom, and how long it took.
     fn ask_arbiter(&mut self, phase: &PhaseView<'_>) -> Result<SimTime, AnswerError> {
         let span = tracing::trace_span!("arbitration", time_ps = phase.now.0, transfers = %IdList(phase));
-        span.in_scope(|| self.answer.ask(&mut *self.arbiter, phase))
+        span.in_scope(|| self.answer.ask(self.arbiter.get(), phase))
     }
 
     /// Appends the arbiter's steps; false where it has none.
     pub(crate) fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, AnswerError> {
-        self.arbiter.explain(phase, steps).map_err(|error| AnswerError::Failed { time: phase.now, error })
+        self.arbiter.get().explain(phase, steps).map_err(|error| AnswerError::Failed { time: phase.now, error })
     }
 }
 

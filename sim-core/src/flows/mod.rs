@@ -11,6 +11,7 @@
 
 mod bottlenecks;
 mod call;
+mod changing;
 mod columns;
 mod loads;
 mod neighbours;
@@ -26,6 +27,7 @@ use crate::routes::{Routes, full_rate};
 use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
+use changing::{ChangingLinks, names_anew, waiting};
 use columns::{ActiveSet, PhaseColumns};
 use loads::Loads;
 use neighbours::Neighbours;
@@ -76,6 +78,8 @@ pub(crate) struct Flows<'a> {
     loads: Loads,
     bottlenecks: BottleneckLog,
     changed: bool,
+    /// Where links change.
+    changing: Option<Box<ChangingLinks<'a>>>,
     scratch: Vec<u32>,
 }
 
@@ -101,6 +105,7 @@ impl<'a> Flows<'a> {
             loads: Loads::new(fabric),
             bottlenecks: BottleneckLog::default(),
             changed: false,
+            changing: None,
             scratch: Vec::new(),
         }
     }
@@ -118,9 +123,17 @@ impl<'a> Flows<'a> {
             self.bottlenecks.add_slot();
             (self.active.len() - 1) as u32
         };
-        self.all.insert(slot, &self.active);
-        self.neighbours.attach(slot, self.routes.links(self.classes.route(class)));
         self.changed = true;
+        match self.down_on(slot) {
+            Some(link) => self.wait_for(now, slot, link),
+            None => self.join(slot),
+        }
+    }
+
+    /// A transfer is among those that the arbiter sees.
+    fn join(&mut self, slot: u32) {
+        self.all.insert(slot, &self.active);
+        self.neighbours.attach(slot, self.routes.links(self.classes.route(self.active[slot as usize].class)));
     }
 
     /// When the next transfer sends its last byte, at present rates; [`SimTime::NEVER`] for none within the horizon.
@@ -181,7 +194,8 @@ impl<'a> Flows<'a> {
             self.all.make_ready(&self.active);
         }
         let columns = if whole { self.all.columns() } else { &self.part };
-        self.call.ask(&columns.phase(now, self.classes, self.routes), self.fabric)?;
+        let fabric = self.changing.as_ref().map_or(self.fabric, |changing| &changing.fabric);
+        self.call.ask(&columns.phase(now, self.classes, self.routes), fabric)?;
         self.loads.commit(now, &self.call.answer, self.neighbours.touched());
         self.neighbours.forget_touched();
         let moved = self.apply(now, whole);
@@ -204,6 +218,7 @@ impl<'a> Flows<'a> {
     fn apply(&mut self, now: SimTime, whole: bool) -> bool {
         let columns = if whole { self.all.columns() } else { &self.part };
         let mut moved = false;
+        let names_anew = names_anew(&mut self.changing);
         let answers = self.call.answer.rates.iter().zip(&self.call.answer.bindings);
         for (&slot, (&rate, &binding)) in columns.slots.iter().zip(answers) {
             let transfer = &mut self.active[slot as usize];
@@ -215,9 +230,10 @@ impl<'a> Flows<'a> {
                 self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate)));
                 moved = true;
             }
-            if self.bottlenecks.differs(slot, &binding) {
+            if names_anew || self.bottlenecks.differs(slot, &binding) {
                 let route = self.routes.links(self.classes.route(transfer.class));
                 let named = named(binding, route, columns, &self.loads);
+                let named = self.changing.as_ref().map_or(named, |changing| changing.named(named, self.fabric));
                 let left = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
                 self.bottlenecks.change(slot, now, left, binding, named);
             }
@@ -226,13 +242,18 @@ impl<'a> Flows<'a> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        self.all.len() + self.waiting().len()
     }
 
     /// The active transfers with their rates, in id order.
-    pub(crate) fn rates(&mut self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
+    pub(crate) fn rates(&mut self) -> Vec<(TaskId, f64)> {
         self.all.make_ready(&self.active);
-        self.all.columns().slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
+        let slots = self.all.columns().slots.iter().chain(self.waiting());
+        let mut rates: Vec<_> = slots.map(|&s| (self.active[s as usize].task, self.active[s as usize].rate)).collect();
+        if !self.waiting().is_empty() {
+            rates.sort_unstable_by_key(|&(task, _)| task);
+        }
+        rates
     }
 
     /// The arbiter's steps for all active transfers; from the bindings where it has no explanation.
@@ -255,6 +276,7 @@ impl<'a> Flows<'a> {
             }
         }
         let task = |at: u32| all.ids.get(at as usize).map(|id| TaskId(id.0));
+        let waiting = self.waiting().iter().map(|&slot| self.waiting_step(slot));
         let named = steps.into_iter().filter_map(|s| {
             let because = s.because.iter().filter_map(|&b| task(b)).collect();
             Some(PhaseStep {
@@ -266,14 +288,14 @@ impl<'a> Flows<'a> {
                 because,
             })
         });
-        Ok(named.collect())
+        Ok(named.chain(waiting).collect())
     }
 
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut left = Vec::with_capacity(self.all.len());
         self.all.make_ready(&self.active);
-        for &slot in &self.all.columns().slots {
+        for &slot in self.all.columns().slots.iter().chain(waiting(&self.changing)) {
             let a = &self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);

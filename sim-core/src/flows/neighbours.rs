@@ -75,6 +75,16 @@ impl Neighbours {
         self.touched.extend_from_slice(route);
     }
 
+    /// The slots of the transfers on a link.
+    pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = u32> + '_ {
+        self.links[link.index()].on.iter().map(|&(slot, _)| slot)
+    }
+
+    /// What a link carries has changed.
+    pub(crate) fn touch(&mut self, link: LinkId) {
+        self.touched.push(link);
+    }
+
     /// Links whose transfers changed since [`Self::forget_touched`].
     pub(crate) fn touched(&self) -> &[LinkId] {
         &self.touched

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod changing;
 mod delayed;
 mod engines;
 mod engines_twin;

@@ -87,6 +87,10 @@ impl Scenario {
 fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let (vary, method) = (context.settings.vary, context.settings.method);
     let _search = tracing::info_span!("search", vary = vary.word(), method = method.word()).entered();
+    if vary != Vary::Parameters && !context.scenario.changes.is_empty() {
+        let what = format!("{}: `vary: {}` does not know of links that change", context.scenario.file, vary.word());
+        return Err(Error::input(format!("{what}: leave out `events`, or vary parameters")));
+    }
     let outcome = match vary {
         Vary::Order if context.settings.sweep => sweep::search(context),
         Vary::Order => order::search(context),

@@ -43,6 +43,8 @@ impl PreparedRun<'_> {
         let (what, kind) = match error {
             SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
+            SimError::LinkDown { time, link, task } => (self.link_down(*time, *link, *task), ErrorKind::Stopped),
+            SimError::StaysDown { time, link, waiting } => (self.stays_down(*time, *link, waiting), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
             SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
             SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
@@ -133,6 +135,26 @@ impl PreparedRun<'_> {
                 self.names(waiting)
             ),
         }
+    }
+
+    fn link_down(&self, time: SimTime, link: LinkId, task: TaskId) -> String {
+        format!(
+            "at {} ({time}) link {} goes down under transfer `{}`, and `on_failure` is `fail`; with `wait` it goes on \
+             once the link is up",
+            instant(time),
+            self.link(link),
+            self.scenario.task_name(task)
+        )
+    }
+
+    fn stays_down(&self, time: SimTime, link: LinkId, waiting: &[TaskId]) -> String {
+        format!(
+            "deadlock at {} ({time}): link {} is down and never comes up again, and nothing else is pending; waiting for \
+             a link: {}; give an event with `bandwidth: up`, or `for`",
+            instant(time),
+            self.link(link),
+            self.names(waiting)
+        )
     }
 
     fn beyond_horizon(&self, time: SimTime, tasks: &[TaskId]) -> String {

@@ -3,11 +3,11 @@
 mod failures;
 mod stream;
 
-use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter, SimDuration};
+use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimDuration};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
 use weir_sim_core::{
-    self as sim, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, TaskGraph, admit,
+    self as sim, Changing, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, TaskGraph, admit,
     make_arbiter,
 };
 
@@ -88,6 +88,18 @@ impl<'a> PreparedRun<'a> {
         Ok(arbiter)
     }
 
+    /// An arbiter for the fabric as it is once links have changed.
+    fn on_changed(&self, fabric: &Fabric) -> Result<Box<dyn RateArbiter>, CallError> {
+        let spec = &self.spec.on(fabric);
+        let changed = PreparedRun { scenario: self.scenario, spec, fabric, tasks: self.tasks };
+        changed.arbiter().map_err(|error| CallError::Failed(error.to_string()))
+    }
+
+    /// What changes, if anything does.
+    fn changing<'c>(&self, changing: &Changing<'c>) -> Option<Changing<'c>> {
+        (!self.scenario.changes.is_empty()).then_some(*changing)
+    }
+
     /// Runs the scenario, a large one by the incremental side of its arbiter if it has one.
     pub(crate) fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
         let params = self.params();
@@ -100,6 +112,9 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let packets = self.packets();
+        let make = |fabric: &Fabric| self.on_changed(fabric);
+        let changing = Changing { links: &self.scenario.changes, make: &make };
+        let options = sim::RunOptions { changing: self.changing(&changing), ..options };
         let options = match &packets {
             Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), ..options },
             None => options,
@@ -119,6 +134,9 @@ impl<'a> PreparedRun<'a> {
             return Err(self.no_rates());
         }
         let mut arbiter = self.arbiter()?;
+        let make = |fabric: &Fabric| self.on_changed(fabric);
+        let changing = Changing { links: &self.scenario.changes, make: &make };
+        let options = sim::RunOptions { changing: self.changing(&changing), ..options };
         let outcome = self.simulation().run_with_listener(&mut *arbiter, self.spec.entry.flags, options, listener);
         outcome.map_err(|error| self.stopped(&error))
     }

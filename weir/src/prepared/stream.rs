@@ -2,7 +2,7 @@
 
 use weir_report::{Alone, Run};
 use weir_scenario::{Regions, Scenario, TraceStream};
-use weir_sim_core::{Departures, Outcome, SimError, Traffic};
+use weir_sim_core::{self as sim, Changing, Departures, Fabric, Outcome, SimError, Traffic};
 
 use super::PreparedRun;
 use crate::{Error, RunOptions};
@@ -48,6 +48,9 @@ impl<'a> StreamedRun<'a> {
         };
         let params = prepared.params();
         let options = prepared.engine(options, &params);
+        let make = |fabric: &Fabric| prepared.on_changed(fabric);
+        let changing = Changing { links: &prepared.scenario.changes, make: &make };
+        let options = sim::RunOptions { changing: prepared.changing(&changing), ..options };
         let traffic = Traffic { census: self.stream.census(), arrivals: &mut arrivals, departures };
         let simulation = prepared.simulation();
         let outcome =

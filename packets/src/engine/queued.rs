@@ -1,0 +1,43 @@
+//! How long packets wait in buffers on their way, and for whom.
+//!
+//! A transfer ends when its last packet comes: what its source was not held up for, this packet has waited for on its way.
+
+use super::grants::Asked;
+use super::{Engine, Held, HeldCause, NONE, REQUESTS};
+
+impl Engine {
+    /// The last packet of a transfer leaves the buffer of `input` over `out`. Others have a part in its wait if they have sent
+    /// over the link since this was last idle, or were sent on from the same input until now.
+    pub(super) fn note_queued(&mut self, now: u64, out: u32, input: u32, asked: &Asked) {
+        let beside = self.ports[out as usize].other;
+        let is_input_free = self.input_busy[input as usize] < now;
+        let before = if is_input_free { NONE } else { self.input_served[input as usize] };
+        let is_other = |by: u32| by != NONE && (by ^ asked.transfer) & !REQUESTS != 0;
+        let (cause, link, by) = match (is_other(beside), is_other(before)) {
+            (true, _) => (HeldCause::Arbitration, out, Some(beside)),
+            (false, true) => (HeldCause::HeadOfLine, input, Some(before)),
+            (false, false) => return,
+        };
+        if asked.visible < now {
+            self.keep_longest(asked.transfer, Held { cause, link, by, time: now - asked.visible });
+        }
+    }
+
+    /// A packet can leave its queue from `free` on: the one before it, of transfer `by` and over `out`, has left by then.
+    pub(super) fn note_blocked(&mut self, free: u64, packet: u32, (out, by): (u32, u32)) {
+        let packet = &self.packets[packet as usize];
+        let id = packet.transfer;
+        if packet.out != out && packet.visible < free && (by ^ id) & !REQUESTS != 0 {
+            let time = free - packet.visible;
+            self.keep_longest(id, Held { cause: HeldCause::HeadOfLine, link: out, by: Some(by), time });
+        }
+    }
+
+    /// Requests count for the read that they ask for.
+    fn keep_longest(&mut self, id: u32, wait: Held) {
+        let queued = &mut self.transfer_mut(id & !REQUESTS).queued;
+        if queued.is_none_or(|longest| wait.time > longest.time) {
+            *queued = Some(Held { by: wait.by.map(|by| by & !REQUESTS), ..wait });
+        }
+    }
+}

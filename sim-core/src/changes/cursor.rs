@@ -1,0 +1,139 @@
+//! Goes through all changes of a run in the order of time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
+
+use super::steps::Walk;
+use super::{LinkChangeTotals, LinkChanges, LinkState};
+use crate::fabric::Fabric;
+
+/// A link that changes: the sources that it has a state of, and what that makes of it.
+#[derive(Debug)]
+struct Changing {
+    sources: Vec<u32>,
+    /// Bytes per second; 0 while it is down.
+    bandwidth: f64,
+    totals: LinkChangeTotals,
+}
+
+/// The changes that are still to come.
+#[derive(Debug)]
+pub(crate) struct ChangeCursor<'a> {
+    changes: &'a LinkChanges,
+    walks: Vec<Walk<'a>>,
+    states: Vec<LinkState>,
+    /// (time, source) of the next step of each source.
+    next: BinaryHeap<Reverse<(SimTime, u32)>>,
+    links: BTreeMap<LinkId, Changing>,
+    /// Sources that have changed at this instant.
+    due: Vec<u32>,
+}
+
+impl<'a> ChangeCursor<'a> {
+    pub(crate) fn new(changes: &'a LinkChanges, fabric: &Fabric) -> Self {
+        let walks: Vec<_> = changes.sources.iter().map(|source| Walk::new(&source.steps)).collect();
+        let next = (0..).zip(&walks).filter(|(_, walk)| !walk.next().is_never());
+        let next = next.map(|(at, walk)| Reverse((walk.next(), at))).collect();
+        let mut links = BTreeMap::new();
+        for (at, source) in (0..).zip(&changes.sources) {
+            for &link in &source.links {
+                let own = links.entry(link).or_insert_with(|| Changing {
+                    sources: Vec::new(),
+                    bandwidth: fabric.link(link).bandwidth,
+                    totals: LinkChangeTotals { link, changes: 0, down: SimDuration::ZERO, since: SimTime::NEVER },
+                });
+                if own.sources.last() != Some(&at) {
+                    own.sources.push(at);
+                }
+            }
+        }
+        let states = vec![LinkState::Up; walks.len()];
+        Self { changes, walks, states, next, links, due: Vec::new() }
+    }
+
+    /// When links change next; [`SimTime::NEVER`] for not any more.
+    pub(crate) fn next_time(&self) -> SimTime {
+        self.next.peek().map_or(SimTime::NEVER, |next| next.0.0)
+    }
+
+    /// Whether a link is down.
+    pub(crate) fn is_down(&self, link: LinkId) -> bool {
+        self.links.get(&link).is_some_and(|own| own.bandwidth == 0.0)
+    }
+
+    /// Whether a link that is down may come up again.
+    pub(crate) fn may_rise(&self, link: LinkId) -> bool {
+        let of = |own: &Changing| own.sources.iter().any(|&at| self.walks[at as usize].may_rise());
+        self.links.get(&link).is_none_or(of)
+    }
+
+    /// Does what is due at `now`. Returns the links whose bandwidth is another one from now on, with it; 0 is down.
+    pub(crate) fn take(&mut self, now: SimTime, fabric: &Fabric) -> Vec<(LinkId, f64)> {
+        self.due.clear();
+        while let Some(&Reverse((time, at))) = self.next.peek()
+            && time <= now
+        {
+            self.next.pop();
+            let walk = &mut self.walks[at as usize];
+            self.states[at as usize] = walk.take();
+            if !walk.next().is_never() {
+                self.next.push(Reverse((walk.next(), at)));
+            }
+            self.due.push(at);
+        }
+        let touched = self.due.iter().flat_map(|&at| &self.changes.sources[at as usize].links);
+        let mut touched: Vec<LinkId> = touched.copied().collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut changed = Vec::new();
+        for link in touched {
+            let Some(own) = self.links.get_mut(&link) else { continue };
+            let states = own.sources.iter().map(|&at| self.states[at as usize]);
+            let bandwidth = bandwidth(fabric.link(link).bandwidth, states);
+            if bandwidth.to_bits() != own.bandwidth.to_bits() {
+                own.change(now, bandwidth);
+                changed.push((link, bandwidth));
+            }
+        }
+        changed
+    }
+
+    /// The links that have changed until `now`.
+    pub(crate) fn totals(&self, now: SimTime) -> Vec<LinkChangeTotals> {
+        let until = |own: &Changing| {
+            let open = if own.totals.since.is_never() { SimDuration::ZERO } else { now - own.totals.since };
+            LinkChangeTotals { down: own.totals.down.plus(open), ..own.totals }
+        };
+        self.links.values().filter(|own| own.totals.changes > 0).map(until).collect()
+    }
+}
+
+impl Changing {
+    fn change(&mut self, now: SimTime, bandwidth: f64) {
+        let totals = &mut self.totals;
+        totals.changes += 1;
+        if bandwidth == 0.0 {
+            totals.since = now;
+        } else if !totals.since.is_never() {
+            totals.down = totals.down.plus(now - totals.since);
+            totals.since = SimTime::NEVER;
+        }
+        self.bandwidth = bandwidth;
+    }
+}
+
+/// What the states leave of a link with this bandwidth.
+fn bandwidth(own: f64, states: impl Iterator<Item = LinkState>) -> f64 {
+    let (mut given, mut share) = (own, 1.0);
+    for state in states {
+        match state {
+            LinkState::Up => {}
+            LinkState::Down => share = 0.0,
+            LinkState::Share(part) => share *= part,
+            LinkState::Bandwidth(bandwidth) => given = bandwidth,
+        }
+    }
+    given * share
+}

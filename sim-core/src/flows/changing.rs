@@ -1,0 +1,195 @@
+//! Links that change while transfers are on them: those over a link that is down are kept from the arbiter, and another
+//! bandwidth is another fabric, with an arbiter of its own.
+
+use weir_plugin_api::{Binding, Cause, LinkId, SimTime};
+
+use super::Flows;
+use crate::answer::AnswerError;
+use crate::changes::{ChangeCursor, LinkChangeTotals, OnFailure};
+use crate::fabric::Fabric;
+use crate::outcome::{PhaseStep, SimError};
+use crate::progress::remaining_after;
+use crate::setup::Changing;
+use crate::tasks::TaskId;
+
+/// The links as they are now, and who waits for one.
+pub(super) struct ChangingLinks<'a> {
+    changing: Changing<'a>,
+    cursor: ChangeCursor<'a>,
+    /// With the bandwidths as they are; of a link that is down, as before.
+    pub(super) fabric: Fabric,
+    /// The slots of transfers over a link that is down.
+    waiting: Vec<u32>,
+    /// Bandwidths have changed since the arbiter was asked last: its reasons are to be named anew.
+    is_new: bool,
+}
+
+impl ChangingLinks<'_> {
+    /// Why a transfer has its rate: the full rate of a link that carries less than it was built for.
+    pub(super) fn named(&self, binding: Binding, built: &Fabric) -> Binding {
+        let is_reduced = !binding.link.is_none()
+            && binding.cause() == Cause::FullRate
+            && self.fabric.link(binding.link).bandwidth < built.link(binding.link).bandwidth;
+        if is_reduced { Binding::new(binding.link, Cause::LinkReduced, binding.by) } else { binding }
+    }
+}
+
+/// Whether reasons are to be named anew, this once.
+pub(super) fn names_anew(changing: &mut Option<Box<ChangingLinks<'_>>>) -> bool {
+    changing.as_mut().is_some_and(|changing| std::mem::take(&mut changing.is_new))
+}
+
+/// The slots of transfers over a link that is down.
+pub(super) fn waiting<'c>(changing: &'c Option<Box<ChangingLinks<'_>>>) -> &'c [u32] {
+    changing.as_ref().map_or(&[], |changing| &changing.waiting)
+}
+
+impl<'a> Flows<'a> {
+    /// The same over links that change.
+    pub(crate) fn with_changes(mut self, changing: Option<Changing<'a>>) -> Self {
+        self.changing = changing.map(|changing| {
+            let cursor = ChangeCursor::new(changing.links, self.fabric);
+            Box::new(ChangingLinks {
+                changing,
+                cursor,
+                fabric: self.fabric.clone(),
+                waiting: Vec::new(),
+                is_new: false,
+            })
+        });
+        self
+    }
+
+    pub(super) fn waiting(&self) -> &[u32] {
+        waiting(&self.changing)
+    }
+
+    /// When links change next; [`SimTime::NEVER`] for not any more.
+    pub(crate) fn next_change(&self) -> SimTime {
+        self.changing.as_ref().map_or(SimTime::NEVER, |changing| changing.cursor.next_time())
+    }
+
+    /// The links that have changed until `now`.
+    pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
+        self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.totals(now))
+    }
+
+    /// Whether transfers wait for links that may come up again.
+    pub(crate) fn waits_for_links(&self) -> bool {
+        self.waiting().iter().any(|&slot| self.lost_on(slot).is_none())
+    }
+
+    /// That transfers wait for a link which never comes up, if some do.
+    pub(crate) fn stays_down(&self, time: SimTime) -> Option<SimError> {
+        let link = self.waiting().iter().find_map(|&slot| self.lost_on(slot))?;
+        let mut waiting: Vec<TaskId> = self.waiting().iter().map(|&slot| self.active[slot as usize].task).collect();
+        waiting.sort_unstable();
+        Some(SimError::StaysDown { time, link, waiting })
+    }
+
+    /// A link of a transfer's route that is down.
+    pub(super) fn down_on(&self, slot: u32) -> Option<LinkId> {
+        let changing = self.changing.as_ref()?;
+        self.route_of(slot).iter().copied().find(|&link| changing.cursor.is_down(link))
+    }
+
+    /// A link of a transfer's route that is down for good.
+    fn lost_on(&self, slot: u32) -> Option<LinkId> {
+        let cursor = &self.changing.as_ref()?.cursor;
+        self.route_of(slot).iter().copied().find(|&link| cursor.is_down(link) && !cursor.may_rise(link))
+    }
+
+    fn route_of(&self, slot: u32) -> &'a [LinkId] {
+        self.routes.links(self.classes.route(self.active[slot as usize].class))
+    }
+
+    /// A transfer that the arbiter does not see waits for a link.
+    pub(super) fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
+        let Some(changing) = &mut self.changing else { return };
+        changing.waiting.push(slot);
+        let down = Binding::new(link, Cause::LinkDown, u32::MAX);
+        self.bottlenecks.change(slot, now, self.active[slot as usize].remaining, down, down);
+    }
+
+    /// What an explanation says of a transfer that waits.
+    pub(super) fn waiting_step(&self, slot: u32) -> PhaseStep {
+        let task = self.active[slot as usize].task;
+        let link = self.down_on(slot).unwrap_or(LinkId::NONE);
+        PhaseStep { task, region: 0, step: "link down".to_owned(), link, rate: 0.0, because: Vec::new() }
+    }
+
+    /// Changes the links that change at `now`: who is on one that goes down stops, and who waits for one that comes up
+    /// goes on.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
+        let Some(changing) = &mut self.changing else { return Ok(()) };
+        if changing.cursor.next_time() > now {
+            return Ok(());
+        }
+        let changed = changing.cursor.take(now, self.fabric);
+        let mut is_another = false;
+        for &(link, bandwidth) in changed.iter().filter(|change| change.1 > 0.0) {
+            let own = *changing.fabric.link(link);
+            if own.bandwidth.to_bits() != bandwidth.to_bits() {
+                let set = changing.fabric.set_link(link, bandwidth, own.latency);
+                debug_assert!(set.is_ok(), "bandwidths of changes are finite and above 0");
+                is_another = true;
+            }
+        }
+        if is_another {
+            let failed = |error| SimError::Arbiter(AnswerError::Failed { time: now, error });
+            let arbiter = (changing.changing.make)(&changing.fabric).map_err(failed)?;
+            self.call.replace(arbiter);
+            changing.is_new = true;
+        }
+        for &(link, bandwidth) in &changed {
+            if bandwidth == 0.0 {
+                self.stop_on(now, link)?;
+            }
+            self.neighbours.touch(link);
+        }
+        self.go_on();
+        self.changed |= !changed.is_empty();
+        Ok(())
+    }
+
+    /// Transfers over a link that goes down wait for it.
+    fn stop_on(&mut self, now: SimTime, link: LinkId) -> Result<(), SimError> {
+        let mut slots: Vec<u32> = self.neighbours.on(link).collect();
+        slots.sort_unstable_by_key(|&slot| self.active[slot as usize].task);
+        let on_failure = self.changing.as_ref().map_or(OnFailure::Wait, |changing| changing.changing.links.on_failure);
+        for slot in slots {
+            let transfer = &mut self.active[slot as usize];
+            if on_failure == OnFailure::Fail {
+                return Err(SimError::LinkDown { time: now, link, task: transfer.task });
+            }
+            transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
+            transfer.blocked = transfer.blocked_until(now);
+            (transfer.since, transfer.rate) = (now, 0.0);
+            self.ends.set(slot as usize, SimTime::NEVER);
+            self.all.remove(slot, &self.active);
+            self.neighbours.detach(slot, self.route_of(slot));
+            self.wait_for(now, slot, link);
+            if on_failure == OnFailure::Restart {
+                let transfer = &mut self.active[slot as usize];
+                transfer.remaining = transfer.bytes as f64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Transfers whose links are all up go on.
+    fn go_on(&mut self) {
+        let Some(changing) = &mut self.changing else { return };
+        let mut waiting = std::mem::take(&mut changing.waiting);
+        waiting.retain(|&slot| {
+            let waits = self.down_on(slot).is_some();
+            if !waits {
+                self.join(slot);
+            }
+            waits
+        });
+        if let Some(changing) = &mut self.changing {
+            changing.waiting = waiting;
+        }
+    }
+}
