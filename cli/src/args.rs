@@ -1,9 +1,11 @@
 //! The command line.
 
 mod calibrate;
+mod compare;
 mod jitter;
 mod plugin;
 mod search;
+mod test;
 mod validate;
 
 use std::path::PathBuf;
@@ -12,9 +14,11 @@ use clap::{Parser, Subcommand, ValueEnum};
 use weir_report::TABLES;
 
 pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
+pub(crate) use compare::CompareArgs;
 pub(crate) use jitter::JitterArgs;
 pub(crate) use plugin::{PluginAction, PluginArgs};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
+pub(crate) use test::TestArgs;
 pub(crate) use validate::{Since, ValidateArgs};
 
 /// Simulates data transfers over hierarchical links: when each ends, which link holds it back, and why.
@@ -30,7 +34,7 @@ pub(crate) struct Args {
     pub(crate) verbose: u8,
 }
 
-const EXITS: &str = "Exit codes: 0 ok, 1 a comparison failed, 2 usage or scenario error, 3 deadlock or limit, \
+const EXITS: &str = "Exit codes: 0 ok, 1 a comparison or a test failed, 2 usage or scenario error, 3 deadlock or limit, \
 4 plugin error, 130 interrupted.\n\nStart with `weir init`, then `weir run scenario.yaml`.";
 
 /// The commands.
@@ -40,6 +44,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Compare arbiters, scenarios or saved results side by side
     Compare(CompareArgs),
+    /// Run scenarios and compare the results with the snapshots that were accepted
+    Test(TestArgs),
     /// Read scenarios and report errors and probable slips, without running them
     Check(CheckArgs),
     /// Show why: the plans of operations over time, and the arbiter's steps in each phase
@@ -208,36 +214,6 @@ impl RunArgs {
     pub(crate) fn wants_phases(&self) -> bool {
         self.plot || self.timeline.is_some() || self.export.wants("phases")
     }
-}
-
-/// `weir compare`.
-#[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Without --arbiter a scenario runs under its own arbiters, then under every other built-in one that \
-accepts it.
-The first column is the baseline. Files saved by `weir run --json` are columns too.
-
-Examples:
-  weir compare scenarios/pcie/four-transfers.yaml
-  weir compare halo.yaml --arbiter pcie-congestion --arbiter max-min
-  weir compare halo.yaml --jitter 1us --seeds 16
-  weir compare before.json after.json --fail-if slower:2%"
-)]
-pub(crate) struct CompareArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    /// Exit with 1 when the makespan of a column is this much above the first column's, such as slower:2%; not for a
-    /// difference within the spread of either (see --jitter)
-    #[arg(long, value_name = "slower:PERCENT", value_parser = crate::values::slower)]
-    pub(crate) fail_if: Option<f64>,
-    #[command(flatten)]
-    pub(crate) jitter: JitterArgs,
-    /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_hops: Option<u64>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// `weir check`.

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Run(command) => commands::run::run(&command),
         Command::Compare(command) => commands::compare::run(&command),
+        Command::Test(command) => commands::test::run(&command),
         Command::Check(command) => commands::check::run(&command),
         Command::Explain(command) => commands::explain::run(&command),
         Command::Tune(command) => commands::tune::run(&command),

@@ -8,7 +8,7 @@ use weir::Jitter;
 use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Objective, Vary};
 use weir_plugin_api::{SimDuration, SimTime};
-use weir_report::Lines;
+use weir_report::{Change, Lines};
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
@@ -72,13 +72,26 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(fits).ok_or_else(|| format!("give a whole number from 1 to {MOST}"))
 }
 
-/// The condition of `--fail-if`: `slower:2%` as 2.
-pub(crate) fn slower(text: &str) -> Result<f64, String> {
-    let percent = text.strip_prefix("slower:").and_then(|rest| rest.strip_suffix('%'));
-    let value = percent.and_then(|digits| digits.trim().parse::<f64>().ok());
-    value
-        .filter(|v| v.is_finite() && *v >= 0.0)
-        .ok_or_else(|| "write slower: and a percentage, such as slower:2%".into())
+/// A percentage, `0.1%` as 0.1.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let value = text.strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
+    value.filter(|v| v.is_finite() && *v >= 0.0).ok_or_else(|| "write a percentage, such as 0.1%".to_owned())
+}
+
+/// The condition of `--fail-if`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct FailIf {
+    pub(crate) change: Change,
+    pub(crate) percent: f64,
+}
+
+/// `slower:2%`, `faster:2%` or `differs:2%`.
+pub(crate) fn fail_if(text: &str) -> Result<FailIf, String> {
+    let condition = text.split_once(':').and_then(|(word, value)| {
+        let change = Change::ALL.into_iter().find(|change| change.word() == word)?;
+        Some(FailIf { change, percent: percent(value).ok()? })
+    });
+    condition.ok_or_else(|| "write slower:, faster: or differs: and a percentage, such as slower:2%".to_owned())
 }
 
 /// An edit of a scenario, `path=value`, in two.
@@ -161,12 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn fail_if_takes_a_percentage() {
-        assert_eq!(slower("slower:2%"), Ok(2.0));
-        assert_eq!(slower("slower:0.5%"), Ok(0.5));
-        for wrong in ["2%", "slower:2", "slower:-1%", "slower:NaN%", "slower:inf%", "faster:2%", "slower:%"] {
-            assert!(slower(wrong).is_err(), "{wrong}");
+    fn fail_if_takes_a_direction_and_a_percentage() {
+        assert_eq!(fail_if("slower:2%"), Ok(FailIf { change: Change::Slower, percent: 2.0 }));
+        assert_eq!(fail_if("faster:0.5%"), Ok(FailIf { change: Change::Faster, percent: 0.5 }));
+        assert_eq!(fail_if("differs:0%"), Ok(FailIf { change: Change::Differs, percent: 0.0 }));
+        for wrong in
+            ["2%", "slower:2", "slower:-1%", "slower:NaN%", "faster:inf%", "other:2%", "differs:%", "Slower:2%"]
+        {
+            assert!(fail_if(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(percent("0.1%"), Ok(0.1));
+        assert!(percent("0.1").is_err());
     }
 
     #[test]

@@ -60,6 +60,41 @@ pub struct MeasuredBy {
     pub seeds: u32,
 }
 
+/// In which direction a makespan differs from the baseline's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It is above.
+    Slower,
+    /// It is below.
+    Faster,
+    /// Either.
+    Differs,
+}
+
+impl Change {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Slower, Self::Faster, Self::Differs];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Differs => "differs",
+        }
+    }
+
+    fn is_beyond(self, ratio: f64, percent: f64) -> bool {
+        let (slower, faster) = (ratio > 1.0 + percent / 100.0, ratio < 1.0 - percent / 100.0);
+        match self {
+            Self::Slower => slower,
+            Self::Faster => faster,
+            Self::Differs => slower || faster,
+        }
+    }
+}
+
 impl Column {
     /// The column of a run; `keep_result` for [`Comparison::write`], which repeats it.
     ///
@@ -230,14 +265,21 @@ impl Comparison {
         self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
-    /// The columns whose makespan is more than `percent` above the baseline's, by no less than the spread of either.
+    /// The columns whose makespan is more than `percent` above the baseline's, below it, or either, by no less than the spread
+    /// of either.
     #[must_use]
-    pub fn slower(&self, percent: f64) -> Vec<&Column> {
-        let limit = 1.0 + percent / 100.0;
+    pub fn changed(&self, change: Change, percent: f64) -> Vec<&Column> {
         let makespan = self.makespan();
-        let rows = self.columns.iter().zip(makespan.ratios()).zip(makespan.within_spread());
-        let slower = rows.filter(|((_, ratio), within)| ratio.is_some_and(|r| r > limit) && *within != Some(true));
-        slower.map(|((column, _), _)| column).collect()
+        let first = makespan.times.first().and_then(|first| first.time);
+        let is_changed = |(timed, within): (&Timed, Option<bool>)| match (first, timed.time) {
+            // Two makespans of 0 are the same, and nothing else is a multiple of one.
+            (Some(was), Some(now)) if was != now => {
+                change.is_beyond(now as f64 / was as f64, percent) && within != Some(true)
+            }
+            _ => false,
+        };
+        let rows = makespan.times.iter().zip(makespan.within_spread());
+        self.columns.iter().zip(rows).filter(|&(_, row)| is_changed(row)).map(|(column, _)| column).collect()
     }
 
     /// Writes the comparison as one JSON line.

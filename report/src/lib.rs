@@ -4,6 +4,7 @@
 //! Scenario + Outcome ─────────► Run ──► json::write      one compact object per line
 //!                                   ├─► text::run        makespan, operations, transfers, busiest links
 //!                                   ├─► text::explain    plans of operations, steps of the arbiter or grants of ports
+//!                                   ├─► RunSnapshot ──► Snapshot, its text, differences
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
 //! Departure + Scenario ──────────► Lines                 a line of CSV or JSON for each transfer of a stream
 //! Run, or a saved line of JSON ────► page::Page           one HTML file
@@ -34,6 +35,7 @@ mod saved;
 mod schemas;
 mod search;
 mod served;
+mod snapshot;
 mod spread;
 mod steps;
 mod stream;
@@ -49,7 +51,7 @@ mod widening;
 
 pub use alone::{Alone, AloneError, RunOperation};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
-pub use compare::{Column, CompareRow, Comparison, MeasuredBy, Timed};
+pub use compare::{Change, Column, CompareRow, Comparison, MeasuredBy, Timed};
 pub use delay::Delay;
 pub use json::{
     Detail, json_text, results_schema, search_schema, write_explanation, write_json, write_run, write_streamed,
@@ -62,6 +64,7 @@ pub use pictures::Ranks;
 pub use run::{ArbiterInfo, Run, titled};
 pub use saved::SavedError;
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use snapshot::{RunDifference, RunSnapshot, Snapshot, SnapshotDifference, SnapshotError, Tolerance};
 pub use spread::{EndSpread, Spread};
 pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;

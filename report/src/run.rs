@@ -81,6 +81,12 @@ impl Run<'_> {
         self.outcome.stop == weir_sim_core::Stop::Finished
     }
 
+    /// The digest of all events, 16 hexadecimal digits.
+    pub(crate) fn fingerprint(&self) -> String {
+        let packets = self.outcome.packets.as_ref();
+        format!("{:016x}", packets.map_or(self.outcome.fingerprint, |packets| packets.fingerprint))
+    }
+
     /// The ids of all transfers, in expansion order.
     pub fn transfers(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.scenario.tasks.transfers().map(|(task, _)| task)

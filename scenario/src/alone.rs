@@ -1,5 +1,7 @@
 //! A topology without a workload, to be checked: a topology file, or a file whose only content is `topology`.
 
+use std::path::Path;
+
 use weir_plugin_api::{NodeId, Registry};
 use weir_sim_core::Fabric;
 
@@ -72,6 +74,34 @@ pub fn check<'a>(
         }
         _ => Err(context.finish()),
     }
+}
+
+/// What a YAML file seems to be, before more of it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileKind {
+    /// A scenario; or a file that is not YAML or cannot be read, which its reader reports.
+    Scenario,
+    /// A topology without a workload.
+    Topology,
+    /// Neither: it has none of their keys.
+    Other,
+}
+
+/// What a file seems to be.
+#[must_use]
+pub fn file_kind(file: &Path) -> FileKind {
+    let root = Input::File(file).parse(&mut Context::default(), None).map(|parsed| parsed.root);
+    match root {
+        Ok(root) if is_topology(&root) => FileKind::Topology,
+        Ok(root) if !has_own_key(&root) => FileKind::Other,
+        _ => FileKind::Scenario,
+    }
+}
+
+/// Whether a file has a key of the format that it cannot do without.
+fn has_own_key(root: &Value) -> bool {
+    let Data::Mapping(entries) = &root.data else { return false };
+    entries.iter().any(|entry| matches!(&*entry.key, "weir" | "topology" | "workload"))
 }
 
 /// Whether a file has a tree, or `topology` and nothing else to be run.

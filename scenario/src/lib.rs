@@ -44,7 +44,7 @@ mod version;
 mod workload;
 mod yaml;
 
-pub use alone::{Checked, TopologyAlone, check};
+pub use alone::{Checked, FileKind, TopologyAlone, check, file_kind};
 pub use arbiter::{ArbiterParameter, ArbiterSpec, ArbiterValues, DEFAULT_KEY, RegionInfo, Regions};
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;

@@ -1,7 +1,7 @@
 //! Runs side by side.
 
 use weir_plugin_api::SimTime;
-use weir_report::{Column, text};
+use weir_report::{Change, Column, text};
 
 use crate::{Error, Run};
 
@@ -57,11 +57,11 @@ impl Comparison {
         self.inner.makespan().ratios()
     }
 
-    /// The columns whose makespan is this many percent above the first one's.
+    /// The columns whose makespan differs so from the first one's, by more than so many percent.
     #[doc(hidden)]
     #[must_use]
-    pub fn slower(&self, percent: f64) -> Vec<&Column> {
-        self.inner.slower(percent)
+    pub fn changed(&self, change: Change, percent: f64) -> Vec<&Column> {
+        self.inner.changed(change, percent)
     }
 
     /// The table that `weir compare` prints.

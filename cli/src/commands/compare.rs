@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir::{ArbiterSpec, Comparison, Error, ErrorKind, RunOptions, Scenario};
-use weir_report::{Column, Run};
+use weir_report::{Change, Column, Run};
 
 use crate::args::CompareArgs;
 use crate::bounded;
@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{self, warn_of};
+use crate::values::FailIf;
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
@@ -90,15 +91,19 @@ fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result
 
 /// The exit code that `--fail-if` asks for.
 fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
-    let Some(percent) = args.fail_if else { return Ok(Exit::Ok) };
+    let Some(FailIf { change, percent }) = args.fail_if else { return Ok(Exit::Ok) };
     let incomplete = comparison.columns().iter().find(|column| !column.complete);
     if let (Some(column), false) = (incomplete, interrupt::requested()) {
         let (file, arbiter) = (&column.file, &column.arbiter);
         return Err(Error::input(format!("{file} under `{arbiter}` is not complete, so --fail-if cannot be decided")));
     }
-    let slower = comparison.slower(percent);
-    for column in &slower {
-        message(&format!("error: {} under `{}` is more than {percent} % slower", column.file, column.arbiter));
+    let changed = comparison.changed(change, percent);
+    let how = match change {
+        Change::Slower | Change::Faster => format!("is more than {percent} % {}", change.word()),
+        Change::Differs => format!("differs by more than {percent} %"),
+    };
+    for column in &changed {
+        message(&format!("error: {} under `{}` {how}", column.file, column.arbiter));
     }
-    Ok(if slower.is_empty() { Exit::Ok } else { Exit::Compared })
+    Ok(if changed.is_empty() { Exit::Ok } else { Exit::Compared })
 }

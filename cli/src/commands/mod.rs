@@ -14,5 +14,6 @@ pub(crate) mod plugin;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod test;
 pub(crate) mod tune;
 pub(crate) mod validate;

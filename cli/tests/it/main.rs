@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod accepted;
 mod accuracy;
 mod commands;
 mod delays;

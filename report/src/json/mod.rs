@@ -233,7 +233,7 @@ impl<'a> RunJson<'a> {
             stopped_ps: stopped.map(|t| t.0),
             remarks: run.remarks(),
             link_changes: run.link_changes(),
-            fingerprint: format!("{:016x}", packets.map_or(outcome.fingerprint, |packets| packets.fingerprint)),
+            fingerprint: run.fingerprint(),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,
             spread: run.spread.map(Into::into),

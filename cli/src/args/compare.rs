@@ -1,0 +1,33 @@
+//! The command line of `weir compare`.
+
+use super::{JitterArgs, ScenarioArgs};
+
+/// `weir compare`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Without --arbiter a scenario runs under its own arbiters, then under every other built-in one that \
+accepts it.
+The first column is the baseline. Files saved by `weir run --json` are columns too.
+
+Examples:
+  weir compare scenarios/pcie/four-transfers.yaml
+  weir compare halo.yaml --arbiter pcie-congestion --arbiter max-min
+  weir compare halo.yaml --jitter 1us --seeds 16
+  weir compare before.json after.json --fail-if differs:2%"
+)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Exit with 1 when the makespan of a column is this much above the first column's (slower:2%), below it (faster:2%), or
+    /// either (differs:2%); not for a difference within the spread of either (see --jitter)
+    #[arg(long, value_name = "CHANGE:PERCENT", value_parser = crate::values::fail_if)]
+    pub(crate) fail_if: Option<crate::values::FailIf>,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
+    /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_hops: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
