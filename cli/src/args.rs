@@ -7,6 +7,7 @@ mod plugin;
 mod search;
 mod test;
 mod validate;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub(crate) use plugin::{PluginAction, PluginArgs};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
 pub(crate) use test::TestArgs;
 pub(crate) use validate::{Since, ValidateArgs};
+pub(crate) use what_if::WhatIfArgs;
 
 /// Simulates data transfers over hierarchical links: when each ends, which link holds it back, and why.
 #[derive(Parser, Debug)]
@@ -54,6 +56,9 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Find the best send orders, placement of ranks, or values of parameters
     Optimize(OptimizeArgs),
+    /// Show what wider links, shorter latencies and more engines would save, each change run again
+    #[command(name = "whatif")]
+    WhatIf(WhatIfArgs),
     /// Join the parts of a search that was split by `optimize --shard`
     Merge(MergeArgs),
     /// Make a topology file from a dump of a machine (NCCL, hwloc, nvidia-smi, rocm-smi, lspci), or tell what a program's file holds
@@ -295,8 +300,8 @@ pub(crate) struct ImportArgs {
 /// `weir report`.
 #[derive(clap::Args, Debug)]
 #[command(
-    mut_arg("files", |files| files.help("Scenario files, or files saved by `run`, `optimize`, `tune` or `validate` \
-with --json; `-` is standard input")),
+    mut_arg("files", |files| files.help("Scenario files, or files saved by `run`, `optimize`, `tune`, `whatif` or \
+`validate` with --json; `-` is standard input")),
     after_help = "Scenarios run under their arbiters. All results share one time axis, and the first is the baseline.
 The page shows the most for results saved with --full --json. It needs no network.
 

@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         Command::Explain(command) => commands::explain::run(&command),
         Command::Tune(command) => commands::tune::run(&command),
         Command::Optimize(command) => commands::optimize::run(&command),
+        Command::WhatIf(command) => commands::what_if::run(&command),
         Command::Merge(command) => commands::merge::run(&command),
         Command::Import(command) => commands::import::run(&command),
         Command::Calibrate(command) => commands::calibrate::run(&command),

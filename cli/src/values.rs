@@ -101,6 +101,57 @@ pub(crate) fn edit(text: &str) -> Result<(String, String), String> {
     Ok((path.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// What `--with` changes: its text, and the edits that it stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct With {
+    /// As it was given.
+    pub(crate) text: String,
+    /// The edits, in their order.
+    pub(crate) edits: Vec<(String, String)>,
+}
+
+/// Edits with commas between; commas in brackets, braces and quotes belong to a value, and so does a part without `=`.
+pub(crate) fn with(text: &str) -> Result<With, String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in between_commas(text) {
+        match parts.last_mut() {
+            Some(last) if !part.contains('=') => last.push_str(&format!(",{part}")),
+            _ => parts.push(part.to_owned()),
+        }
+    }
+    let edits = parts.iter().map(|part| edit(part)).collect::<Result<_, _>>()?;
+    Ok(With { text: text.trim().to_owned(), edits })
+}
+
+/// The pieces between commas outside brackets, braces and quotes.
+fn between_commas(text: &str) -> Vec<&str> {
+    let (mut pieces, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' | '\'' if quote.is_none() => quote = Some(c),
+            _ if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                pieces.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}
+
+/// A weight of `--cost`, `link_types.upi=3`.
+pub(crate) fn cost(text: &str) -> Result<(String, f64), String> {
+    let remedy = "write a name, = and a weight above 0, such as link_types.upi=3";
+    let (name, weight) = text.rsplit_once('=').ok_or(remedy)?;
+    let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight > 0.0);
+    Ok((name.trim().to_owned(), weight.ok_or(remedy)?))
+}
+
 /// Most sizes of one `weir tune` (*assumed*: as many as there are powers of two).
 const MOST_SIZES: usize = 64;
 
@@ -191,6 +242,25 @@ mod tests {
     fn edits_are_split_at_the_first_sign() {
         assert_eq!(edit("a[0].b=x=y"), Ok(("a[0].b".to_owned(), "x=y".to_owned())));
         assert!(edit("a.b").is_err());
+    }
+
+    #[test]
+    fn edits_stand_between_commas() {
+        let edits = |text| with(text).map(|with| with.edits).expect("edits");
+        let pair = |path: &str, value: &str| (path.to_owned(), value.to_owned());
+        assert_eq!(edits("a.b=1GB/s, c[0]=x"), [pair("a.b", "1GB/s"), pair("c[0]", "x")]);
+        assert_eq!(edits("a={ b: 1, c: [2, 3] },d='e,f=g'"), [pair("a", "{ b: 1, c: [2, 3] }"), pair("d", "'e,f=g'")]);
+        assert_eq!(edits("name=one, two"), [pair("name", "one, two")]);
+        assert_eq!(edits("tree.\"gpu[0-3]\".engines=2"), [pair("tree.\"gpu[0-3]\".engines", "2")]);
+        assert!(with("a").is_err() && with("").is_err());
+    }
+
+    #[test]
+    fn costs_are_names_with_weights() {
+        assert_eq!(cost("link_types.upi=3"), Ok(("link_types.upi".to_owned(), 3.0)));
+        for wrong in ["upi", "upi=", "upi=0", "upi=-1", "upi=NaN", "upi=inf"] {
+            assert!(cost(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

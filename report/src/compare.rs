@@ -32,6 +32,8 @@ pub struct Column {
     pub arbiter: String,
     /// Its parameters, as `key value, other value`; empty without any.
     pub params: String,
+    /// What was changed for this column alone, such as `link_types.upi.bandwidth=41.6GB/s`; `None` for the scenario as it is.
+    pub with: Option<String>,
     /// Whether every task ended.
     pub complete: bool,
     /// What the arbiter said of its answers, a sentence each.
@@ -111,6 +113,7 @@ impl Column {
             file: run.scenario.file.to_owned(),
             arbiter: run.arbiter.name.to_owned(),
             params: run.arbiter.params_text(),
+            with: None,
             complete: run.complete(),
             remarks: run.remarks(),
             is_packets: run.outcome.packets.is_some(),
@@ -144,6 +147,7 @@ impl Column {
             file: format!("{file} ({})", run.file),
             arbiter: run.arbiter.name.to_string(),
             params: params_text(&run.arbiter.params),
+            with: None,
             complete: run.complete,
             remarks: run.remarks,
             is_packets: run.hops.is_some(),
@@ -154,6 +158,19 @@ impl Column {
             operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps, o.end_spread_s))).collect(),
             result: Some(result.to_owned()),
         })
+    }
+
+    /// The same for a scenario that was changed so.
+    #[must_use]
+    pub fn changed(self, with: Option<&str>) -> Self {
+        Self { with: with.map(str::to_owned), ..self }
+    }
+
+    /// What it is of, for messages: file, changes and arbiter.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let with = self.with.as_ref().map_or_else(String::new, |with| format!(" with `{with}`"));
+        format!("{}{with} under `{}`", self.file, self.arbiter)
     }
 
     /// The columns of a saved output of `weir run --json`.
@@ -292,6 +309,7 @@ impl Comparison {
             kind: ResultKind::Comparison,
             version: env!("CARGO_PKG_VERSION"),
             results: self.columns.iter().filter_map(|c| c.result.as_deref()).collect(),
+            with: self.columns.iter().any(|column| column.with.is_some()).then(|| self.with()),
             ratios: self.by_row(CompareRow::ratios),
             within_spread: self
                 .columns
@@ -300,6 +318,11 @@ impl Comparison {
                 .then(|| self.by_row(CompareRow::within_spread)),
         };
         write_line(&json, out)
+    }
+
+    /// Per column, what was changed for it.
+    fn with(&self) -> Vec<Option<&str>> {
+        self.columns.iter().map(|column| column.with.as_deref()).collect()
     }
 
     fn by_row<T: Serialize>(&self, of: fn(&CompareRow) -> Vec<T>) -> RowsJson<'_, T> {
@@ -317,6 +340,8 @@ struct CompareJson<'a> {
     kind: ResultKind,
     version: &'a str,
     results: Vec<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with: Option<Vec<Option<&'a str>>>,
     ratios: RowsJson<'a, Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     within_spread: Option<RowsJson<'a, Option<bool>>>,

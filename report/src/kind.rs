@@ -26,6 +26,9 @@ pub enum ResultKind {
     Validation,
     /// `weir calibrate`.
     Calibration,
+    /// `weir whatif`.
+    #[serde(rename = "whatif")]
+    WhatIf,
     /// `weir plugin list`.
     PluginList,
 }
@@ -42,6 +45,7 @@ impl ResultKind {
             Self::Tuning => "weir tune --json",
             Self::Validation => "weir validate --json",
             Self::Calibration => "weir calibrate --json",
+            Self::WhatIf => "weir whatif --json",
             Self::PluginList => "weir plugin list --json",
         }
     }

@@ -10,6 +10,7 @@
 //! Run, or a saved line of JSON ────► page::Page           one HTML file
 //! result of a search ──► SearchReport ──► text::search, JSON
 //! results of a sweep ──► SweepReport ──► text::sweep, JSON
+//! changes that were run ──► WhatIf ──► text::what_if, JSON, CSV
 //! ```
 
 mod alone;
@@ -47,6 +48,7 @@ mod trace;
 mod tuned;
 mod units;
 mod validation;
+mod what_if;
 mod widening;
 
 pub use alone::{Alone, AloneError, RunOperation};
@@ -75,4 +77,5 @@ pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};
 pub use validation::{ErrorBin, ErrorHistogram, NotExplained, ValidatedTransfer, Validation};
+pub use what_if::{Change, Changed, ChangedLink, LeftOut, SetValue, WhatIf, WhatIfBound, saved};
 pub use widening::Widening;

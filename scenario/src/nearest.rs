@@ -38,7 +38,7 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
 }
 
 /// A remedy for a wrong name: the nearest one, and the valid ones when they are few.
-pub(crate) fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone, plural: &str) -> String {
+pub fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone, plural: &str) -> String {
     let near = nearest(wrong, names.clone()).map(|name| format!("did you mean {}?", quoted(name)));
     let (mut listed, mut more) = (String::new(), "");
     for (i, name) in names.into_iter().enumerate() {

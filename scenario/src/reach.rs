@@ -4,8 +4,10 @@ use crate::context::{Context, Read};
 use crate::files::Files;
 use crate::yaml::{self, Edit, Path, Value};
 
-/// Applies an edit. Files that it leads into are put in place of their names first.
+/// Applies an edit, which may leave out `topology` where it leads into it. Files that it leads into are put in place of their
+/// names first.
 pub(crate) fn apply(context: &mut Context, files: &mut Files, root: &mut Value, edit: &Edit) -> Read<()> {
+    let edit = &edit.clone().in_scenario(root);
     let (mut path, mut at) = (edit.path().clone(), &mut *root);
     while let Some((named, rest)) = path.through_file_mut(at) {
         *named = named_file(context, files, named)?;
@@ -26,7 +28,7 @@ pub(crate) fn check(context: &mut Context, files: &mut Files, root: &Value, path
 }
 
 /// The tree of the file that a value names: a word for the topology's, a map with `file` for a machine's.
-fn named_file(context: &mut Context, files: &mut Files, value: &Value) -> Read<Value> {
+pub(crate) fn named_file(context: &mut Context, files: &mut Files, value: &Value) -> Read<Value> {
     let file = value.get("file").unwrap_or(value);
     let named = context.text(file, "the name of a file")?;
     let source = files.read_named(context, file.span, named)?;

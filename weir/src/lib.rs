@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Another arbiter, other values, arbiters and models of your own: [`Scenario::opener`]. Several runs side by side:
-//! [`compare`]. The best order, placement or parameters: [`Scenario::optimize`]. What the command line prints:
+//! [`compare`]. The best order, placement or parameters: [`Scenario::optimize`]. What wider links would save:
+//! [`Scenario::what_if`]. What the command line prints:
 //! [`Run::to_json`], [`Run::to_text`], [`Run::explanation`].
 //!
 //! Times are whole picoseconds ([`SimTime`], [`SimDuration`]), bandwidths and rates bytes per second, sizes bytes.
@@ -31,6 +32,7 @@ mod registry;
 mod run;
 mod scenario;
 mod spread;
+mod what_if;
 mod widening;
 
 pub use comparison::{Comparison, compare};
@@ -47,8 +49,9 @@ pub use spread::Jitter;
 pub use weir_models::{ProgramCounts, ProgramFile, program_file};
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};
-pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, Widening};
+pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, WhatIf, Widening};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
+pub use what_if::WhatIfOptions;
 
 /// Its Rust code is compiled by the tests.
 #[cfg(doctest)]

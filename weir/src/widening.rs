@@ -10,6 +10,7 @@ use ordered_float::OrderedFloat;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration, SimTime};
 use weir_report::Widening;
 use weir_report::page::Effort;
+use weir_scenario::Scenario;
 use weir_sim_core::{Fabric, FabricError, Outcome, Stop, TaskId};
 
 use crate::critical_path::critical_path;
@@ -27,9 +28,12 @@ const RATES_PER_EVENT: u64 = 20;
 /// Makespans that differ by less than this part are equal: ends are rounded to picoseconds.
 const ROUNDING: f64 = 1e-9;
 
+/// The widest that anything gets, bytes per second: the most that scenarios may write.
+const WIDEST: f64 = 1e18;
+
 /// What can be wider.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Wider {
+pub(crate) enum Wider {
     /// Both directions of a link, by the first, with what they share.
     Link(LinkId),
     /// The memory of a node, by its place in [`Fabric::shared`].
@@ -37,28 +41,40 @@ enum Wider {
 }
 
 impl Wider {
-    fn link(link: LinkId) -> Self {
+    pub(crate) fn link(link: LinkId) -> Self {
         Self::Link(link.min(opposite(link)))
     }
 
     /// What links share: one link in both directions, or the memory of a node.
-    fn shared(fabric: &Fabric, number: u32) -> Self {
+    pub(crate) fn shared(fabric: &Fabric, number: u32) -> Self {
         let shared = &fabric.shared()[number as usize];
         if shared.node.is_some() { Self::Memory(number) } else { Self::link(shared.links[0]) }
     }
 
-    /// The same fabric with this wider.
-    fn on(self, fabric: &Fabric) -> Result<Fabric, Error> {
+    /// The two nodes of a link, or twice the node of a memory.
+    pub(crate) fn ends(self, fabric: &Fabric) -> (NodeId, NodeId) {
+        match self {
+            Self::Link(link) => (fabric.link(link).from, fabric.link(link).to),
+            Self::Memory(number) => {
+                let node = fabric.shared()[number as usize].node.unwrap_or(NodeId::NONE);
+                (node, node)
+            }
+        }
+    }
+
+    /// The same fabric with this so many times as wide.
+    pub(crate) fn on(self, fabric: &Fabric, times: f64) -> Result<Fabric, Error> {
         let mut wider = fabric.clone();
         let refused = |error: FabricError| Error::input(error.to_string());
+        let more = |bandwidth: f64| (bandwidth * times).min(WIDEST);
         let shared = |wider: &mut Fabric, number: u32| {
-            wider.set_shared(number, fabric.shared()[number as usize].bandwidth * WIDER).map_err(refused)
+            wider.set_shared(number, more(fabric.shared()[number as usize].bandwidth)).map_err(refused)
         };
         match self {
             Self::Memory(number) => shared(&mut wider, number)?,
             Self::Link(link) => {
                 for link in [link, opposite(link)] {
-                    let (bandwidth, latency) = (fabric.link(link).bandwidth * WIDER, fabric.link(link).latency);
+                    let (bandwidth, latency) = (more(fabric.link(link).bandwidth), fabric.link(link).latency);
                     wider.set_link(link, bandwidth, latency).map_err(refused)?;
                 }
                 for &number in fabric.shared_by(link) {
@@ -98,14 +114,7 @@ impl Run {
     }
 
     fn widening(&self, wider: Wider, saved: SimDuration, sum_saved: i128) -> Widening {
-        let fabric = &self.scenario.contents().fabric;
-        let (from, to) = match wider {
-            Wider::Link(link) => (fabric.link(link).from, fabric.link(link).to),
-            Wider::Memory(number) => {
-                let node = fabric.shared()[number as usize].node.unwrap_or(NodeId::NONE);
-                (node, node)
-            }
-        };
+        let (from, to) = wider.ends(&self.scenario.contents().fabric);
         let sum_saved_s = sum_saved as f64 / PS_PER_S as f64;
         Widening::new(self.node(from), self.node(to), WIDER, saved.seconds(), sum_saved_s)
     }
@@ -122,7 +131,8 @@ impl Run {
 
     /// What is worth trying, so many at most.
     fn candidates(&self, most: usize) -> Result<Vec<Wider>, Error> {
-        let (lost, critical) = (most_first(self.lost_time()?), most_first(self.critical_time()));
+        let (lost, critical) =
+            (most_first(self.lost_time()?), most_first(critical_time(self.scenario.contents(), &self.outcome)));
         let third = most.div_ceil(3);
         let mut all: Vec<Wider> = Vec::new();
         let best = lost.into_iter().take(third).chain(critical.into_iter().take(third));
@@ -153,10 +163,12 @@ impl Run {
 
     /// The time that transfers lost by what each lost most at, seconds.
     fn lost_time(&self) -> Result<BTreeMap<Wider, f64>, Error> {
+        let fabric = &self.scenario.contents().fabric;
         self.report(|run| {
             let mut lost = BTreeMap::new();
             for task in run.transfers() {
-                if let (Some(at), Some(delay)) = (self.held_back_at(task), weir_report::Delay::of_task(run, task)) {
+                let at = held_back_at(fabric, &self.outcome, task);
+                if let (Some(at), Some(delay)) = (at, weir_report::Delay::of_task(run, task)) {
                     *lost.entry(at).or_insert(0.0) += delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
                 }
             }
@@ -164,32 +176,11 @@ impl Run {
         })
     }
 
-    /// The time that transfers on the critical path took, by what held each back, seconds.
-    fn critical_time(&self) -> BTreeMap<Wider, f64> {
-        let mut critical = BTreeMap::new();
-        for task in critical_path(&self.outcome, &self.scenario.contents().tasks) {
-            let times = self.outcome.tasks[task.index()];
-            if let Some(at) = self.held_back_at(task) {
-                *critical.entry(at).or_insert(0.0) += (times.end - times.start).seconds();
-            }
-        }
-        critical
-    }
-
-    /// What a transfer lost most at; where it lost nothing, its narrowest link. Not its own limit.
-    fn held_back_at(&self, task: TaskId) -> Option<Wider> {
-        let fabric = &self.scenario.contents().fabric;
-        let binding = self.outcome.bottlenecks[task.index()].binding;
-        let shared = binding.shared().filter(|&number| (number as usize) < fabric.shared().len());
-        let wider = shared.map_or_else(|| Wider::link(binding.link), |number| Wider::shared(fabric, number));
-        (!binding.link.is_none()).then_some(wider)
-    }
-
     /// The makespan if something is wider, and by how much earlier transfers end, in picoseconds added up; `None` if the run
     /// is cancelled.
     fn widened(&self, wider: Wider, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<(SimTime, i128)>, Error> {
         let scenario = self.scenario.contents();
-        let fabric = wider.on(&scenario.fabric)?;
+        let fabric = wider.on(&scenario.fabric, WIDER)?;
         // The two ways of large runs differ by more than a link may save.
         let phase_by_phase = !self.outcome.incremental;
         let options = RunOptions { phase_by_phase, cancel: cancel.cloned(), ..RunOptions::default() };
@@ -201,6 +192,31 @@ impl Run {
         let ended = outcome.stop == Stop::Finished;
         Ok(ended.then(|| (outcome.makespan, ends(&self.outcome) - ends(&outcome))))
     }
+}
+
+/// The time that transfers on the critical path took, by what held each back, seconds.
+fn critical_time(scenario: &Scenario, outcome: &Outcome) -> BTreeMap<Wider, f64> {
+    let mut critical = BTreeMap::new();
+    for task in critical_path(outcome, &scenario.tasks) {
+        let times = outcome.tasks[task.index()];
+        if let Some(at) = held_back_at(&scenario.fabric, outcome, task) {
+            *critical.entry(at).or_insert(0.0) += (times.end - times.start).seconds();
+        }
+    }
+    critical
+}
+
+/// What held back transfers on the critical path for longest; `None` where that was no link or memory.
+pub(crate) fn critical_link(scenario: &Scenario, outcome: &Outcome) -> Option<Wider> {
+    most_first(critical_time(scenario, outcome)).into_iter().next()
+}
+
+/// What a transfer lost most at; where it lost nothing, its narrowest link. Not its own limit.
+fn held_back_at(fabric: &Fabric, outcome: &Outcome, task: TaskId) -> Option<Wider> {
+    let binding = outcome.bottlenecks[task.index()].binding;
+    let shared = binding.shared().filter(|&number| (number as usize) < fabric.shared().len());
+    let wider = shared.map_or_else(|| Wider::link(binding.link), |number| Wider::shared(fabric, number));
+    (!binding.link.is_none()).then_some(wider)
 }
 
 /// What has any time, the longest first.

@@ -12,12 +12,18 @@ The first column is the baseline. Files saved by `weir run --json` are columns t
 Examples:
   weir compare scenarios/pcie/four-transfers.yaml
   weir compare halo.yaml --arbiter pcie-congestion --arbiter max-min
+  weir compare halo.yaml --with 'link_types.upi.bandwidth=41.6GB/s' --with 'arbiter=max-min'
   weir compare halo.yaml --jitter 1us --seeds 16
   weir compare before.json after.json --fail-if differs:2%"
 )]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
+    /// Add columns with these changes beside those of the scenario as it is, such as 'link_types.upi.bandwidth=41.6GB/s';
+    /// several changes of one column have commas between; may be repeated. Only the scenario's own arbiters run then, or
+    /// those of --arbiter
+    #[arg(long, value_name = "PATH=VALUE,…", value_parser = crate::values::with)]
+    pub(crate) with: Vec<crate::values::With>,
     /// Exit with 1 when the makespan of a column is this much above the first column's (slower:2%), below it (faster:2%), or
     /// either (differs:2%); not for a difference within the spread of either (see --jitter)
     #[arg(long, value_name = "CHANGE:PERCENT", value_parser = crate::values::fail_if)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir::{ArbiterSpec, Comparison, Error, ErrorKind, RunOptions, Scenario};
-use weir_report::{Change, Column, Run};
+use weir_report::{Change, Column, Run, text};
 
 use crate::args::CompareArgs;
 use crate::bounded;
@@ -17,6 +17,9 @@ use crate::values::FailIf;
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
+    if !args.with.is_empty() && args.scenario.files.iter().any(|file| is_stdin(file)) {
+        return Err(Error::input("--with reads the scenario several times: name a file instead of `-`"));
+    }
     let arbiters = arbiters(&args.scenario.plugins)?;
     let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
     for file in &args.scenario.files {
@@ -24,7 +27,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
             break;
         }
         match saved(file) {
-            Some(Ok(saved)) => columns.extend(saved),
+            Some(Ok(saved)) => {
+                warn_unchanged(file, args);
+                columns.extend(saved);
+            }
             Some(Err(failure)) => exit = exit.max(print(failure)),
             None => exit = exit.max(add_scenario(file, args, &arbiters, &mut columns)),
         }
@@ -35,8 +41,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
     let comparison = Comparison::of_columns(columns);
     let mut output = Output::open(None)?;
     let _writing = interrupt::Stage::writing();
-    let text = if args.json { comparison.to_json()? } else { comparison.to_text() };
-    output.result(|writer| writer.write_all(text.as_bytes()))?;
+    let written = if args.json { comparison.to_json()? } else { comparison.to_text() };
+    output.result(|writer| writer.write_all(written.as_bytes()))?;
     Ok(exit.max(judge(args, &comparison).unwrap_or_else(print)))
 }
 
@@ -50,24 +56,58 @@ fn saved(file: &Path) -> Option<Result<Vec<Column>, Error>> {
     Some(Column::of_saved(&file.display().to_string(), &text).map_err(Error::input))
 }
 
-/// Runs a scenario under its arbiters and adds a column for each.
+/// Says that `--with` does not change a saved result.
+fn warn_unchanged(file: &Path, args: &CompareArgs) {
+    if !args.with.is_empty() {
+        let name = text::clean(&file.display().to_string());
+        message(&format!("warning: {name} is a saved result and stays unchanged; only scenarios take --with"));
+    }
+}
+
+/// Runs a scenario as it is and with each change, under its arbiters, and adds a column for each.
 fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut Vec<Column>) -> Exit {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
         Err(failure) => return print(failure),
     };
-    let mut exit = Exit::Ok;
-    let others = if args.scenario.arbiters.is_empty() && args.scenario.fidelity.is_empty() {
+    let others = if args.scenario.arbiters.is_empty() && args.scenario.fidelity.is_empty() && args.with.is_empty() {
         scenario.other_arbiters()
     } else {
         Vec::new()
     };
+    let mut exit = add_columns(&scenario, &others, None, args, columns);
+    for with in &args.with {
+        if interrupt::requested() {
+            break;
+        }
+        exit = exit.max(match input::read_with(file, input::options(&args.scenario, &with.edits), all) {
+            Ok(changed) => add_columns(&changed, &[], Some(&with.text), args, columns),
+            Err(failure) => print(failure.noted(format!("this is `--with '{}'`", text::clean(&with.text)))),
+        });
+    }
+    exit
+}
+
+/// Adds a column for each arbiter of a scenario, and for others that accept it.
+fn add_columns(
+    scenario: &Scenario,
+    others: &[ArbiterSpec],
+    with: Option<&str>,
+    args: &CompareArgs,
+    columns: &mut Vec<Column>,
+) -> Exit {
+    let mut exit = Exit::Ok;
     let chosen = scenario.arbiters().iter().map(|spec| (spec, true));
     for (spec, asked_for) in chosen.chain(others.iter().map(|spec| (spec, false))) {
         if interrupt::requested() {
             break;
         }
-        match column(&scenario, spec, args) {
+        let column = column(scenario, spec, args).and_then(|column| {
+            // Its warnings are those of the scenario as it is.
+            with.map_or_else(|| warn_of(scenario, spec), |_| Ok(()))?;
+            Ok(column.changed(with))
+        });
+        match column {
             Ok(column) => columns.push(column),
             // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
             Err(failure) if !asked_for && failure.kind() == ErrorKind::Input => {
@@ -84,9 +124,7 @@ fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result
     let of = |run: &Run<'_>| Column::of_run(run, args.json).map_err(Error::input);
     let (jitter, most_hops) = (args.jitter.wanted()?, args.max_hops);
     let options = RunOptions { jitter, most_hops, ..RunOptions::default() };
-    let column = simulate::report(scenario, spec, &options, of)?;
-    warn_of(scenario, spec)?;
-    Ok(column)
+    simulate::report(scenario, spec, &options, of)
 }
 
 /// The exit code that `--fail-if` asks for.
@@ -94,8 +132,7 @@ fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
     let Some(FailIf { change, percent }) = args.fail_if else { return Ok(Exit::Ok) };
     let incomplete = comparison.columns().iter().find(|column| !column.complete);
     if let (Some(column), false) = (incomplete, interrupt::requested()) {
-        let (file, arbiter) = (&column.file, &column.arbiter);
-        return Err(Error::input(format!("{file} under `{arbiter}` is not complete, so --fail-if cannot be decided")));
+        return Err(Error::input(format!("{} is not complete, so --fail-if cannot be decided", column.title())));
     }
     let changed = comparison.changed(change, percent);
     let how = match change {
@@ -103,7 +140,7 @@ fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
         Change::Differs => format!("differs by more than {percent} %"),
     };
     for column in &changed {
-        message(&format!("error: {} under `{}` {how}", column.file, column.arbiter));
+        message(&format!("error: {} {how}", column.title()));
     }
     Ok(if changed.is_empty() { Exit::Ok } else { Exit::Compared })
 }

@@ -17,3 +17,4 @@ pub(crate) mod schema;
 pub(crate) mod test;
 pub(crate) mod tune;
 pub(crate) mod validate;
+pub(crate) mod what_if;

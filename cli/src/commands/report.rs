@@ -75,13 +75,14 @@ fn is_page(file: &Path) -> bool {
 
 /// What was written, for a person.
 fn wrote(target: &Path, counts: Counts) -> String {
-    let Counts { runs, searches, sweeps, tuned, validated } = counts;
+    let Counts { runs, searches, sweeps, tuned, validated, what_ifs } = counts;
     let kinds = [
         (runs, "run", "runs"),
         (searches, "search", "searches"),
         (sweeps, "sweep", "sweeps"),
         (tuned, "tuned scenario", "tuned scenarios"),
         (validated, "validated scenario", "validated scenarios"),
+        (what_ifs, "what-if table", "what-if tables"),
     ];
     let some = kinds.iter().filter(|(count, ..)| *count > 0);
     let parts: Vec<String> =

@@ -34,4 +34,5 @@ mod streamed;
 mod sweeps;
 mod trycmd;
 mod tune;
+mod what_if;
 mod widening;

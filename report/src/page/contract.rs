@@ -13,6 +13,7 @@ use crate::schemas::generator;
 use crate::sweep::{SweepJson, SweepPointJson};
 use crate::tuned::Tuning;
 use crate::validation::Validation;
+use crate::what_if::WhatIf;
 
 /// Types that are put together from others.
 const COMPOSED: &str = r#"/** A run as the page has it. */
@@ -28,6 +29,7 @@ export interface ReportData {
   sweeps?: Sweep[];
   tuned: Tuned[];
   validated: Validated[];
+  what_ifs?: WhatIf[];
   aggregated: { notes: string[] } | null;
 }
 "#;
@@ -47,6 +49,7 @@ pub fn contract() -> String {
         ("SweepPoint", root::<Point>(&mut generator)),
         ("Tuned", root::<Tuning>(&mut generator)),
         ("Validated", root::<Validation>(&mut generator)),
+        ("WhatIf", root::<WhatIf>(&mut generator)),
     ] {
         declare(&mut out, name, &root);
     }

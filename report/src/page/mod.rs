@@ -41,7 +41,7 @@ use sweep::Point;
 use crate::json::{List, Plans, RunJson, SearchJson};
 use crate::saved::{self, SavedError};
 use crate::sweep::SweepJson;
-use crate::{Detail, ResultKind, Run, Tuning, Validation, Widening};
+use crate::{Detail, ResultKind, Run, Tuning, Validation, WhatIf, Widening};
 
 /// What a page has of a run.
 const FULL: Detail = Detail { phases: true, full: true };
@@ -54,6 +54,7 @@ pub struct Page {
     sweeps: Vec<Box<RawValue>>,
     tuned: Vec<Box<RawValue>>,
     validated: Vec<Box<RawValue>>,
+    what_ifs: Vec<Box<RawValue>>,
     notes: Vec<String>,
     /// Where the runs that are added come from: the file in which they were saved, or what was changed before.
     origin: Option<String>,
@@ -74,6 +75,8 @@ pub struct Counts {
     pub tuned: usize,
     /// Scenarios held against measured times.
     pub validated: usize,
+    /// Scenarios with changes that were tried.
+    pub what_ifs: usize,
 }
 
 impl Page {
@@ -154,12 +157,21 @@ impl Page {
             ResultKind::Sweep => self.add_sweep(read(kind, text)?),
             ResultKind::Tuning => add(&mut self.tuned, &read::<Tuning>(kind, text)?),
             ResultKind::Validation => add(&mut self.validated, &read::<Validation<'_>>(kind, text)?),
+            ResultKind::WhatIf => add(&mut self.what_ifs, &read::<WhatIf>(kind, text)?),
             ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => Err(unshown(kind)),
         }
     }
 
     fn add_comparison(&mut self, comparison: &SavedComparison<'_>) -> Result<(), PageError> {
-        comparison.results.iter().try_for_each(|result| self.add_value(result.get()))
+        let file = self.origin.clone();
+        for (at, result) in comparison.results.iter().enumerate() {
+            let with = comparison.with.as_ref().and_then(|with| with.get(at)?.as_deref());
+            let named = |with| file.iter().map(String::as_str).chain([with]).collect::<Vec<_>>().join(", ");
+            self.origin = with.map_or_else(|| file.clone(), |with| Some(named(with)));
+            self.add_value(result.get())?;
+        }
+        self.origin = file;
+        Ok(())
     }
 
     fn add_search(&mut self, mut search: SearchJson<'_>) -> Result<(), PageError> {
@@ -200,6 +212,7 @@ impl Page {
         self.sweeps.extend(other.sweeps);
         self.tuned.extend(other.tuned);
         self.validated.extend(other.validated);
+        self.what_ifs.extend(other.what_ifs);
         self.notes.extend(other.notes);
     }
 
@@ -212,6 +225,7 @@ impl Page {
             sweeps: self.sweeps.len(),
             tuned: self.tuned.len(),
             validated: self.validated.len(),
+            what_ifs: self.what_ifs.len(),
         }
     }
 
@@ -232,11 +246,12 @@ impl Page {
             sweeps: &'a [Box<RawValue>],
             tuned: &'a [Box<RawValue>],
             validated: &'a [Box<RawValue>],
+            what_ifs: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, sweeps, tuned, validated, notes, origin: _, widening: _ } = self;
+        let Self { runs, searches, sweeps, tuned, validated, what_ifs, notes, origin: _, widening: _ } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
-        let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, aggregated };
+        let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, what_ifs, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)
     }
 }
@@ -246,6 +261,8 @@ impl Page {
 struct SavedComparison<'a> {
     #[serde(borrow)]
     results: Vec<&'a RawValue>,
+    /// Per result, what was changed for it.
+    with: Option<Vec<Option<String>>>,
 }
 
 /// A result, for a person.

@@ -5,6 +5,9 @@ use weir_plugin_api::SimDuration;
 use super::{ROWS, Sheet, clean, more};
 use crate::{Column, CompareRow, Comparison, MeasuredBy, Timed, duration};
 
+/// The head of a column without changes, beside columns with some.
+const AS_IT_IS: &str = "as it is";
+
 /// What `weir compare` prints: a row for each transfer, a column for each run.
 #[must_use]
 pub fn compare(comparison: &Comparison) -> String {
@@ -96,13 +99,18 @@ fn kinds(rows: (usize, usize)) -> &'static str {
     }
 }
 
-/// What tells a column from the others: its arbiter, its file where there are several, and its parameters where the
-/// arbiter stands in another column too.
+/// What tells a column from the others: its arbiter, its file where there are several, its parameters where the arbiter
+/// stands in another column too, and what was changed for it.
 fn label(column: &Column, all: &[Column], one_file: bool) -> String {
     let file = if one_file { String::new() } else { format!("{}\n", clean(&column.file)) };
-    let same = all.iter().filter(|other| other.arbiter == column.arbiter && other.file == column.file).count();
-    let params = if same > 1 { format!("\n{}", clean(&column.params)) } else { String::new() };
-    format!("{file}{}{params}", clean(&column.arbiter))
+    let same = all
+        .iter()
+        .filter(|other| other.arbiter == column.arbiter && other.file == column.file && other.with == column.with);
+    let params = if same.count() > 1 { format!("\n{}", clean(&column.params)) } else { String::new() };
+    let changed = all.iter().any(|other| other.with.is_some());
+    let with =
+        if changed { format!("{}\n", column.with.as_deref().map_or(AS_IT_IS.into(), clean)) } else { String::new() };
+    format!("{file}{with}{}{params}", clean(&column.arbiter))
 }
 
 fn cells(id: &str, row: &CompareRow) -> Vec<String> {

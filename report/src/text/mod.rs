@@ -10,6 +10,7 @@ mod spread;
 mod sweep;
 mod timeline;
 mod tuned;
+mod what_if;
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
@@ -20,6 +21,7 @@ pub use run::{run, streamed};
 pub use search::{list, search, word};
 pub use sweep::sweep;
 pub use tuned::tuned;
+pub use what_if::what_if;
 
 /// Most rows of a table that is shown from its beginning; `--json` lists all.
 pub const ROWS: usize = 40;

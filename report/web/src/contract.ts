@@ -243,6 +243,35 @@ export interface Validated {
   histogram?: ErrorHistogram | null;
 }
 
+/** What changes of a scenario would save under one arbiter. */
+export interface WhatIf {
+  weir: number;
+  kind: string;
+  version: string;
+  /** The `name` of the scenario. */
+  scenario: string;
+  /** The file of the scenario, as the command line has it. */
+  file: string;
+  /** SHA-256 of everything read for it. */
+  input_sha256: string;
+  /** The arbiter of all runs. */
+  arbiter: Arbiter3;
+  /** Whether all changes were tried. */
+  complete: boolean;
+  /** When everything has ended without a change, seconds. */
+  makespan_s: number;
+  /** The same in picoseconds, exact. */
+  makespan_ps: number;
+  /** The changes, the best first. */
+  changes: WhatIfChange[];
+  /** With every link and memory without limit; none where there are none, or where it was not run. */
+  bound: WhatIfBound | null;
+  /** Names of what carries no bytes, or what nothing uses. */
+  unused: string[];
+  /** What could not be tried, and why. */
+  left_out: LeftOut[];
+}
+
 /** The one kind of this result, for its schema. */
 export type RunKind = "run";
 
@@ -778,7 +807,7 @@ export interface Histogram {
 }
 
 /** The kind of a result that is saved as JSON. */
-export type ResultKind = "run" | "comparison" | "explanation" | "search" | "sweep" | "tuning" | "validation" | "calibration" | "plugin-list";
+export type ResultKind = "run" | "comparison" | "explanation" | "search" | "sweep" | "tuning" | "validation" | "calibration" | "whatif" | "plugin-list";
 
 /** A path and its values, as [`Axis`] writes it. */
 export interface Axis {
@@ -920,6 +949,83 @@ export interface ErrorBin {
   count: number;
 }
 
+/** One change of a scenario, and what it saves. */
+export interface WhatIfChange {
+  /** What is changed: the path of a link type or memory, what devices of a kind have, or the two nodes of a link. */
+  of: string;
+  /** What of it. */
+  what: Changed;
+  /** By which factor; none for no limit, and for one engine more. */
+  factor: number | null;
+  /** Whether this is the smallest factor, in hundredths, that saves as much as no limit. */
+  enough: boolean;
+  /** The values to set for it, as `weir run --set` takes them; none for a link that stands for itself nowhere in the file. */
+  set: SetValue[];
+  /** The links that become wider, by their first direction. */
+  links: ChangedLink[];
+  /** What holds back transfers on the critical path for longest then; none where no link or memory does. */
+  held_at: ChangedLink | null;
+  /** When everything has ended then, seconds. */
+  makespan_s: number;
+  /** The same in picoseconds, exact. */
+  makespan_ps: number;
+  /** The makespan without the change less that with it, seconds; below 0 where it ends later. */
+  saved_s: number;
+  /** The part of the makespan without the change that is saved, percent. */
+  saved_percent: number;
+  /** What the change costs, where weights are given; none for no limit, which cannot be had. */
+  cost?: number | null;
+  /** Seconds saved by unit of cost. */
+  saved_s_per_cost?: number | null;
+}
+
+/** What of something is changed. */
+export type Changed = "bandwidth" | "link" | "memory" | "latency" | "overhead" | "engines";
+
+/** A value to set. */
+export interface SetValue {
+  /** Where. */
+  path: string;
+  /** What, as YAML. */
+  value: string;
+}
+
+/** A link, or the memory of a node. */
+export interface ChangedLink {
+  /** One of its nodes, nearer to the root or the first of a lateral link; of a memory its node. */
+  from: string;
+  /** The other; of a memory the same. */
+  to: string;
+}
+
+/** What no links can get below. */
+export interface WhatIfBound {
+  /** When everything has ended, seconds. */
+  makespan_s: number;
+  /** The same in picoseconds, exact. */
+  makespan_ps: number;
+  /** The makespan without a change less this, seconds. */
+  saved_s: number;
+  /** The part of the makespan without a change that is saved, percent. */
+  saved_percent: number;
+  /** Of the critical path then: computations and other fixed times of tasks, seconds. */
+  computing_s: number;
+  /** Transfers with a `limit` of their own, seconds. */
+  limited_s: number;
+  /** All other transfers: latencies, and what the widest links still take, seconds. */
+  transfers_s: number;
+  /** Waiting for a `start`, an overhead, or a gap between tasks, seconds. */
+  waiting_s: number;
+}
+
+/** A change that could not be tried. */
+export interface LeftOut {
+  /** What was to be changed. */
+  of: string;
+  /** Why it was not tried. */
+  why: string;
+}
+
 /** Causes in words, without the transfers that they name. */
 export const CAUSE_WORDS: Record<CauseKind, string> = {
   "most-loaded-link": "the most loaded link of its route",
@@ -973,5 +1079,6 @@ export interface ReportData {
   sweeps?: Sweep[];
   tuned: Tuned[];
   validated: Validated[];
+  what_ifs?: WhatIf[];
   aggregated: { notes: string[] } | null;
 }

@@ -9,6 +9,7 @@ import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
 import { searchSection } from "./panels/search.ts";
 import { sweepSection } from "./panels/sweep.ts";
+import { whatIfSection } from "./panels/what-if.ts";
 import { patterns } from "./timeline/bars.ts";
 
 function start(): void {
@@ -19,12 +20,13 @@ function start(): void {
     const main = h("main", {});
     app.append(patterns(), header(data), main);
     mountTip(app);
-    if (data.runs.length > 0) main.append(...runSections(data.runs));
+    if (data.runs.length > 0) main.append(...runSections(data.runs, data.what_ifs));
     main.append(
       ...data.searches.map(searchSection),
       ...data.sweeps.map(sweepSection),
       ...data.tuned.flatMap(tunedSections),
       ...data.validated.map(validatedSection),
+      ...data.what_ifs.map(whatIfSection),
     );
     app.append(footer(data));
     watchTheme();

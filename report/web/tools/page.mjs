@@ -31,6 +31,7 @@ export async function page(data) {
 
 /** Which list of the data an object of weir belongs to. */
 function kindOf(object) {
+  if (object.kind === "whatif") return "what_ifs";
   if ("axes" in object) return "sweeps";
   if ("vary" in object) return "searches";
   if ("within_15_percent" in object) return "validated";
@@ -41,7 +42,7 @@ function kindOf(object) {
 
 /** The data of a page from the texts of files, each one or more JSON objects, one per line. */
 export function dataOf(texts) {
-  const data = { weir: 1, runs: [], searches: [], tuned: [], validated: [], aggregated: null };
+  const data = { weir: 1, runs: [], searches: [], tuned: [], validated: [], what_ifs: [], aggregated: null };
   for (const text of texts)
     for (const line of text.split("\n").filter((l) => l.trim() !== "")) {
       const object = JSON.parse(line);

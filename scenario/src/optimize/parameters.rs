@@ -87,7 +87,7 @@ pub(super) fn read(
 
 /// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
 fn path(context: &mut Context, files: &mut Files, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
-    let path = Path::at(context, &entry.key, entry.key_span)?;
+    let path = Path::at(context, &entry.key, entry.key_span)?.in_scenario(scenario.root);
     if let Some(span) = path.starts_with("optimize") {
         return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
     }

@@ -59,6 +59,19 @@ impl Path {
         fits.then(|| Self { steps: rest.to_vec() })
     }
 
+    /// The same path from the scenario on: a key of the topology may stand first, as in `link_types.pcie.bandwidth`.
+    pub(crate) fn in_scenario(mut self, root: &Value) -> Self {
+        /// Keys of a topology that a scenario lacks.
+        const OF_TOPOLOGY: [&str; 5] = ["link_types", "machines", "tree", "links", "networks"];
+        let is_of_topology = OF_TOPOLOGY.iter().any(|key| self.starts_with(key).is_some() && root.get(key).is_none());
+        if let (true, Some(span)) =
+            (is_of_topology && root.get("topology").is_some(), self.steps.first().map(|s| s.span))
+        {
+            self.steps.insert(0, Step { to: To::Key("topology".into()), span });
+        }
+        self
+    }
+
     /// How many steps lead to the name of a file that the value lies in, where it does: the topology's, or a machine's.
     fn steps_to_file(&self, root: &Value) -> Option<usize> {
         let mut at = root;
@@ -172,6 +185,11 @@ impl Edit {
             super::parse(context, source)?
         };
         Ok(Self { path: Path { steps }, value })
+    }
+
+    /// The same edit, as [`Path::in_scenario`].
+    pub(crate) fn in_scenario(self, root: &Value) -> Self {
+        Self { path: self.path.in_scenario(root), ..self }
     }
 
     /// Where it goes.

@@ -13,6 +13,7 @@ export function readData(): Required<ReportData> {
     sweeps: data.sweeps ?? [],
     tuned: data.tuned ?? [],
     validated: data.validated ?? [],
+    what_ifs: data.what_ifs ?? [],
     aggregated: data.aggregated ?? null,
   };
 }

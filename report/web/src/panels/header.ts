@@ -24,7 +24,14 @@ export function header(data: Required<ReportData>): HTMLElement {
   );
 }
 
-const all = (d: Required<ReportData>) => [...d.runs, ...d.searches, ...d.sweeps, ...d.tuned, ...d.validated];
+const all = (d: Required<ReportData>) => [
+  ...d.runs,
+  ...d.searches,
+  ...d.sweeps,
+  ...d.tuned,
+  ...d.validated,
+  ...d.what_ifs,
+];
 
 /** The scenario of the first result, or the number of results. */
 function titleOf(data: Required<ReportData>): string {
@@ -39,7 +46,9 @@ export function windowTitle(data: Required<ReportData>): string {
 /** How many results there are, where one name does not stand for them: several kinds, or others than runs of several scenarios. */
 function contentCounts(data: Required<ReportData>): string | null {
   const results = all(data);
-  const kinds = [data.runs, data.searches, data.sweeps, data.tuned, data.validated].filter((list) => list.length > 0);
+  const kinds = [data.runs, data.searches, data.sweeps, data.tuned, data.validated, data.what_ifs].filter(
+    (list) => list.length > 0,
+  );
   const differ = data.runs.length === 0 && new Set(results.map((r) => r.scenario)).size > 1;
   if (kinds.length > 1 || differ) return `weir report: ${format.counted(results.length, "result")}`;
   return null;
@@ -112,6 +121,7 @@ export function footer(data: Required<ReportData>): HTMLElement {
     ...data.sweeps,
     ...data.tuned,
     ...data.validated,
+    ...data.what_ifs,
   ];
   const others = results
     .filter((r) => r.version != null || r.input_sha256)

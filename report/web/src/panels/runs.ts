@@ -1,7 +1,7 @@
 // The sections of runs: they share one time axis, one moment and one selection.
 
 import { Lines } from "../charts/lines.ts";
-import type { Run } from "../contract.ts";
+import type { Run, WhatIf } from "../contract.ts";
 import { h, section } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { Store } from "../core/store.ts";
@@ -27,6 +27,7 @@ import { summary } from "./summary.ts";
 import { transferTables } from "./table.ts";
 import { timeBar } from "./timebar.ts";
 import { topologyControls } from "./topology-controls.ts";
+import { whatIfBars } from "./what-if.ts";
 
 /** Runs that are shown side by side at first; others can be added. */
 const FIRST_SHOWN = 4;
@@ -40,7 +41,7 @@ const OR_BUFFERS = ", or of the buffer at its far end that is taken";
 /** How the topology is used with the keyboard. */
 const LINK_KEYS = "Keys: Tab to the links, arrow keys go from link to link, Enter selects.";
 
-export function runSections(runs: Run[]): HTMLElement[] {
+export function runSections(runs: Run[], whatIfs: WhatIf[]): HTMLElement[] {
   const views = viewsOf(runs);
   const whole = wholeOf(views);
   const visible = views.slice(0, FIRST_SHOWN).map((v) => v.index);
@@ -62,7 +63,7 @@ export function runSections(runs: Run[]): HTMLElement[] {
   const sections = [
     views.length > MOST_CARDS ? runList(views, store) : summary(views, store),
     views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
-    topologySection(views, details, store),
+    topologySection(views, details, whatIfBars(whatIfs, views, store), store),
     delaySection(views, gantt.colours, store),
     groupsSection(views, store),
     transfersSection(views, gantt, store),
@@ -80,10 +81,10 @@ function rowsOf(source: RowSource, store: Store): HTMLElement {
   return rows.element;
 }
 
-function topologySection(views: RunView[], details: HTMLElement, store: Store): HTMLElement {
+function topologySection(views: RunView[], details: HTMLElement, bars: HTMLElement | null, store: Store): HTMLElement {
   if (!views.some((v) => v.nodes.length > 0)) {
     details.classList.add("alone");
-    return section("topology", "Selection", NO_TOPOLOGY, details);
+    return section("topology", "Selection", NO_TOPOLOGY, details, bars);
   }
   const topology = new TopologyView(views, store);
   onTheme(() => topology.recolour());
@@ -97,7 +98,12 @@ function topologySection(views: RunView[], details: HTMLElement, store: Store): 
       h("span", { class: "keys" }, LINK_KEYS),
     ),
     topologyControls(topology, views, store),
-    h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
+    h(
+      "div",
+      { class: `with-details${views.length > 1 ? " wide" : ""}` },
+      topology.element,
+      bars ? h("div", { class: "beside" }, bars, details) : details,
+    ),
   );
 }
 
