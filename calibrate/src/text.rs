@@ -79,7 +79,7 @@ pub fn text(report: &FitReport<'_>) -> String {
 }
 
 fn values(fit: &Fit) -> String {
-    let mut sheet = Sheet::new(["parameter", ">before", ">fitted", "standard error"]);
+    let mut sheet = Sheet::new(["parameter", ">before", ">fitted", "standard error"]).spare(["before"]);
     for fitted in &fit.parameters {
         let kind = fitted.parameter.kind;
         sheet.row([
@@ -151,7 +151,11 @@ pub(crate) fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -
 }
 
 fn rows(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
-    let mut sheet = Sheet::new(["group", "from → to", ">bytes", ">measured", ">simulated", ">error", ""]);
+    let mut sheet = Sheet::new(["group", "from → to", ">bytes", ">measured", ">simulated", ">error", ""]).spare([
+        "simulated",
+        "measured",
+        "bytes",
+    ]);
     let time = |s: f64| duration(SimDuration(picoseconds(s).0));
     for compared in listed(fit) {
         let experiment = &experiments[compared.experiment];

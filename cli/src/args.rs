@@ -18,7 +18,7 @@ pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
 pub(crate) use compare::CompareArgs;
 pub(crate) use jitter::JitterArgs;
 pub(crate) use plugin::{PluginAction, PluginArgs};
-pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
+pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs, Under};
 pub(crate) use test::TestArgs;
 pub(crate) use validate::{Since, ValidateArgs};
 pub(crate) use what_if::WhatIfArgs;
@@ -34,6 +34,32 @@ pub(crate) struct Args {
     /// Log to stderr: -v what is done, -vv details, -vvv every arbitration (also by WEIR_LOG, RUST_LOG)
     #[arg(short, long, global = true, display_order = 900, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
+}
+
+/// How text is laid out.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct LayoutArgs {
+    /// Show all columns of tables; else those that a terminal has no room for are left out or shortened
+    #[arg(long, global = true, display_order = 901)]
+    pub(crate) wide: bool,
+    /// Fit tables and drawings to this many columns (default: those of the terminal; a pipe or file gets whole tables)
+    #[arg(long, value_name = "COLUMNS", global = true, display_order = 902, conflicts_with = "wide")]
+    #[arg(value_parser = clap::value_parser!(u16).range(20..))]
+    pub(crate) width: Option<u16>,
+    /// When to use colour; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", global = true, display_order = 903, default_value = "auto")]
+    pub(crate) color: ColorWhen,
+}
+
+/// When colour is used.
+#[derive(Clone, Copy, ValueEnum, Debug)]
+#[value(rename_all = "lower")]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
 }
 
 const EXITS: &str = "Exit codes: 0 ok, 1 a comparison or a test failed, 2 usage or scenario error, 3 deadlock or limit, \
@@ -178,6 +204,14 @@ pub(crate) struct RunArgs {
     /// rate and utilisation. For one scenario under one arbiter
     #[arg(long, value_name = "FILE", conflicts_with = "stream")]
     pub(crate) timeline: Option<PathBuf>,
+    /// Show only these links in the timeline, with commas between: `plx0` is every link of that node, `gpu0->plx0` one of
+    /// them; `*` stands for any text
+    #[arg(long, value_name = "LINKS", value_delimiter = ',', requires = "timeline", value_parser = crate::values::links)]
+    pub(crate) timeline_links: Vec<weir_report::LinkPattern>,
+    /// Show only this many transfers in the timeline, those that lost most against being alone, and their links; counters
+    /// of links then have some 500 values at most
+    #[arg(long, value_name = "COUNT", requires = "timeline", value_parser = crate::values::count)]
+    pub(crate) timeline_top: Option<usize>,
     #[command(flatten)]
     pub(crate) export: ExportArgs,
 }
@@ -268,6 +302,9 @@ pub(crate) struct ExplainArgs {
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the explanations to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// `weir import`.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir::{Diagnostic, Error, Input, LoadOptions, Opened, Opener, Scenario};
+use weir_report::ResultKind;
 
 use crate::args::ScenarioArgs;
 use crate::bounded;
@@ -37,20 +38,33 @@ fn with_warnings_printed(scenario: Scenario) -> Scenario {
 /// Reads a scenario; its warnings are left to the caller.
 pub(crate) fn read_with(file: &Path, options: LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Error> {
     let opener = opener(options, arbiters);
-    if is_stdin(file) { opener.load(from_stdin(stdin()?)) } else { opener.open(file) }
-        .map_err(|error| not_saved(file, error))
+    reading(file, |input| match input {
+        // What is read again, with changes, needs to know the file.
+        Input::File(file) => opener.open(file),
+        text => opener.load(text),
+    })
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
 pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Opened, Error> {
-    let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
-    opener(options(args, &[]), arbiters).load_any(input).map_err(|error| not_saved(file, error))
+    reading(file, |input| opener(options(args, &[]), arbiters).load_any(input))
 }
 
 /// The YAML of a scenario with the groups of its workload written out.
 pub(crate) fn expand(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<String, Error> {
-    let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
-    opener(options(args, &[]), arbiters).expand(input).map_err(|error| not_saved(file, error))
+    reading(file, |input| opener(options(args, &[]), arbiters).expand(input))
+}
+
+/// Reads a file or standard input; of a saved result the error says no more than that.
+fn reading<T>(file: &Path, read: impl FnOnce(Input<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    if !is_stdin(file) {
+        return read(file.into()).map_err(|error| not_saved(file, error));
+    }
+    let text = stdin()?;
+    match saved(without_mark(text.clone())).ok().as_deref().and_then(saved_error_of_stdin) {
+        Some(error) => Err(error),
+        None => read(from_stdin(text)),
+    }
 }
 
 fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
@@ -102,11 +116,32 @@ fn not_saved(file: &Path, error: Error) -> Error {
     // A pipe has been read, and would be waited for.
     let bytes = file.metadata().is_ok_and(|found| found.is_file()).then(|| bounded::read(file).ok()).flatten();
     let text = bytes.and_then(|bytes| saved(without_mark(bytes)).ok());
-    text.and_then(|text| weir_report::saved_kind(&text)).map_or(error, |kind| {
-        let (file, command) = (file.display(), kind.command());
-        let remedy = "give the scenario itself; `weir report` and `weir compare` take saved results";
-        Error::input(format!("{file} is a result of `{command}`, not a scenario: {remedy}"))
-    })
+    let name = file.display().to_string();
+    text.and_then(|text| saved_error(&name, &name, &text)).unwrap_or(error)
+}
+
+fn saved_error_of_stdin(text: &str) -> Option<Error> {
+    saved_error("standard input", "-", text)
+}
+
+/// That a text is what a command has saved, and what shows it.
+fn saved_error(name: &str, argument: &str, text: &str) -> Option<Error> {
+    let kind = weir_report::saved_kind(text)?;
+    let shows = match kind {
+        ResultKind::Run => format!("`weir report {argument}` shows it, and `weir compare` sets it beside others"),
+        ResultKind::Comparison
+        | ResultKind::Search
+        | ResultKind::Sweep
+        | ResultKind::Tuning
+        | ResultKind::Validation => {
+            format!("`weir report {argument}` shows it")
+        }
+        _ => "`weir report` shows results of `weir run --json`".to_owned(),
+    };
+    let command = kind.command();
+    Some(Error::input(format!(
+        "{name} is a saved result of `{command}`, not a scenario: {shows}; give the scenario itself"
+    )))
 }
 
 fn stdin() -> Result<Vec<u8>, Error> {

@@ -6,13 +6,12 @@
 //! | debug (`-vv`) | files read, topology and workload, arbiters made, progress of searches, with the time each step took |
 //! | trace (`-vvv`) | every arbitration with its transfers, and every call of a plugin, with their times |
 
-use std::io::IsTerminal;
-
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::failure::message;
+use crate::terminal;
 
 /// Starts logging by `WEIR_LOG`, a filter such as `debug` or `weir_sim_core=trace`; else at a level given by the number of
 /// `-v`; else by `RUST_LOG`.
@@ -25,13 +24,12 @@ pub(crate) fn start(verbose: u8) {
     };
     let filter =
         variable("WEIR_LOG").or(level).or_else(|| variable("RUST_LOG")).unwrap_or_else(|| EnvFilter::new("off"));
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         // What stderr does not take has nowhere to be told, and telling it there would panic.
         .log_internal_errors(false)
-        .with_ansi(colour)
+        .with_ansi(terminal::colours_stderr())
         .with_span_events(FmtSpan::CLOSE)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .init();

@@ -18,6 +18,7 @@ mod optimize;
 mod output;
 mod pending;
 mod plugins;
+mod progress;
 mod search_flags;
 mod simulate;
 mod terminal;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(usage) => return shown(&usage),
     };
+    terminal::follow(args.layout);
     logging::start(args.verbose);
     interrupt::install();
     let result = match args.command {

@@ -15,7 +15,7 @@ use weir::Error;
 use weir_plugin_host::{kept_stdout, stdout_was_closed};
 
 use crate::failure::{cause, message, writing};
-use crate::{beside, interrupt, pending};
+use crate::{beside, interrupt, pending, terminal};
 
 /// Whether the command has files to write.
 static FILES: AtomicBool = AtomicBool::new(false);
@@ -104,6 +104,7 @@ impl Output {
     }
 
     fn stdout(name: String) -> Result<Self, Error> {
+        terminal::fit_to_stdout();
         if stdout_was_closed() {
             lose(Error::input("stdout is closed: name a file with --output"))?;
             return Ok(Self { name, writer: None });

@@ -8,6 +8,7 @@ use weir_sim_core::Stop;
 
 use crate::failure::message;
 use crate::interrupt::{self, Stage};
+use crate::progress;
 
 /// Runs a scenario under an arbiter and hands the result, with its names, to `report`.
 pub(crate) fn report<T>(
@@ -17,7 +18,10 @@ pub(crate) fn report<T>(
     report: impl FnOnce(&Run<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let running = Stage::running();
-    let run = scenario.run_under(arbiter, &watched(options))?;
+    let transfers = scenario.contents().tasks.transfers().count();
+    let run = progress::of_run(transfers, |progress| {
+        scenario.run_under(arbiter, &RunOptions { progress, ..watched(options) })
+    })?;
     drop(running);
     if options.jitter.is_some() && run.complete() && run.spread().is_none() {
         message("note: interrupted; the result has no spread");

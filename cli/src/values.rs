@@ -8,7 +8,7 @@ use weir::Jitter;
 use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Objective, Vary};
 use weir_plugin_api::{SimDuration, SimTime};
-use weir_report::{Change, Lines};
+use weir_report::{Deviation, Lines, LinkPattern};
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
@@ -25,6 +25,21 @@ pub(crate) fn jitter(text: &str) -> Result<SimDuration, String> {
 pub(crate) fn seeds(text: &str) -> Result<u32, String> {
     let number = text.parse().map_err(|_| "give a whole number from 1 to 1000".to_owned())?;
     Jitter::new(SimDuration(1), number).map(|_| number).map_err(|error| error.brief())
+}
+
+/// Links of a timeline.
+pub(crate) fn links(text: &str) -> Result<LinkPattern, String> {
+    let is_empty = text.split("->").any(|end| end.trim().is_empty());
+    if is_empty {
+        Err("name a node, such as plx0, or a link, such as gpu0->plx0".to_owned())
+    } else {
+        Ok(LinkPattern::new(text))
+    }
+}
+
+/// A number of transfers.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&count| count > 0).ok_or_else(|| "give a whole number above 0, such as 500".to_owned())
 }
 
 pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {
@@ -81,14 +96,14 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 /// The condition of `--fail-if`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct FailIf {
-    pub(crate) change: Change,
+    pub(crate) change: Deviation,
     pub(crate) percent: f64,
 }
 
 /// `slower:2%`, `faster:2%` or `differs:2%`.
 pub(crate) fn fail_if(text: &str) -> Result<FailIf, String> {
     let condition = text.split_once(':').and_then(|(word, value)| {
-        let change = Change::ALL.into_iter().find(|change| change.word() == word)?;
+        let change = Deviation::ALL.into_iter().find(|change| change.word() == word)?;
         Some(FailIf { change, percent: percent(value).ok()? })
     });
     condition.ok_or_else(|| "write slower:, faster: or differs: and a percentage, such as slower:2%".to_owned())
@@ -226,9 +241,9 @@ mod tests {
 
     #[test]
     fn fail_if_takes_a_direction_and_a_percentage() {
-        assert_eq!(fail_if("slower:2%"), Ok(FailIf { change: Change::Slower, percent: 2.0 }));
-        assert_eq!(fail_if("faster:0.5%"), Ok(FailIf { change: Change::Faster, percent: 0.5 }));
-        assert_eq!(fail_if("differs:0%"), Ok(FailIf { change: Change::Differs, percent: 0.0 }));
+        assert_eq!(fail_if("slower:2%"), Ok(FailIf { change: Deviation::Slower, percent: 2.0 }));
+        assert_eq!(fail_if("faster:0.5%"), Ok(FailIf { change: Deviation::Faster, percent: 0.5 }));
+        assert_eq!(fail_if("differs:0%"), Ok(FailIf { change: Deviation::Differs, percent: 0.0 }));
         for wrong in
             ["2%", "slower:2", "slower:-1%", "slower:NaN%", "faster:inf%", "other:2%", "differs:%", "Slower:2%"]
         {

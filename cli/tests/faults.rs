@@ -293,7 +293,7 @@ fn a_dump_of_a_machine() {
 #[test]
 fn packets_for_sizes() {
     let file = scenario("multilevel/tuning-made-up.yaml");
-    let arguments = ["tune", &file, "--sizes", "1KiB..2KiB", "-o", "packets.csv"];
+    let arguments = ["tune", &file, "--sizes", "1KiB..2KiB", "--csv", "packets.csv"];
     Job::like_others(&arguments, &[("packets.csv", "bytes,packet\n")]).survives();
 }
 

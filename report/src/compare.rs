@@ -64,7 +64,7 @@ pub struct MeasuredBy {
 
 /// In which direction a makespan differs from the baseline's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum Deviation {
     /// It is above.
     Slower,
     /// It is below.
@@ -73,7 +73,7 @@ pub enum Change {
     Differs,
 }
 
-impl Change {
+impl Deviation {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Slower, Self::Faster, Self::Differs];
 
@@ -98,17 +98,17 @@ impl Change {
 }
 
 impl Column {
-    /// The column of a run; `keep_result` for [`Comparison::write`], which repeats it.
+    /// The column of a run; with `keep` its result, in this detail, for [`Comparison::write`], which repeats it.
     ///
     /// # Errors
     /// If its result cannot be written; only for parameters that are not JSON.
-    pub fn of_run(run: &Run<'_>, keep_result: bool) -> serde_json::Result<Self> {
+    pub fn of_run(run: &Run<'_>, keep: Option<Detail>) -> serde_json::Result<Self> {
         let held = |task| {
             let text = held_text(&place_text(run, task)?, &cause_text(run, task)?);
             Some((run.scenario.task_name(task).into_owned(), text))
         };
         let planned = run.scenario.operations.iter();
-        let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
+        let result = |detail| serde_json::value::to_raw_value(&RunJson::new(run, detail));
         Ok(Self {
             file: run.scenario.file.to_owned(),
             arbiter: run.arbiter.name.to_owned(),
@@ -122,7 +122,7 @@ impl Column {
             makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan)),
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), transfer(run, t))).collect(),
             operations: planned.map(|planned| (planned.id.to_string(), operation(run, planned))).collect(),
-            result: keep_result.then(result).transpose()?,
+            result: keep.map(result).transpose()?,
         })
     }
 
@@ -282,10 +282,27 @@ impl Comparison {
         self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
+    /// The columns of other files that have no row in common with the first.
+    #[must_use]
+    pub fn unrelated(&self) -> Vec<&Column> {
+        let Some(first) = self.columns.first() else { return Vec::new() };
+        let mut related = vec![false; self.columns.len()];
+        for (_, row) in self.operations().chain(self.transfers()) {
+            for (at, timed) in row.times.iter().enumerate().filter(|_| row.times[0].time.is_some()) {
+                related[at] |= timed.time.is_some();
+            }
+        }
+        // A column without any time says nothing of its rows.
+        let is_known =
+            |at: usize| self.operations().chain(self.transfers()).any(|(_, row)| row.times[at].time.is_some());
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.file != first.file);
+        columns.filter(|&(at, _)| !related[at] && is_known(0) && is_known(at)).map(|(_, column)| column).collect()
+    }
+
     /// The columns whose makespan is more than `percent` above the baseline's, below it, or either, by no less than the spread
     /// of either.
     #[must_use]
-    pub fn changed(&self, change: Change, percent: f64) -> Vec<&Column> {
+    pub fn changed(&self, change: Deviation, percent: f64) -> Vec<&Column> {
         let makespan = self.makespan();
         let first = makespan.times.first().and_then(|first| first.time);
         let is_changed = |(timed, within): (&Timed, Option<bool>)| match (first, timed.time) {

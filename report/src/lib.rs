@@ -53,7 +53,7 @@ mod widening;
 
 pub use alone::{Alone, AloneError, RunOperation};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
-pub use compare::{Change, Column, CompareRow, Comparison, MeasuredBy, Timed};
+pub use compare::{Column, CompareRow, Comparison, Deviation, MeasuredBy, Timed};
 pub use delay::Delay;
 pub use json::{
     Detail, json_text, results_schema, search_schema, write_explanation, write_json, write_run, write_streamed,
@@ -73,7 +73,7 @@ pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
 pub use tables::{ColumnValues, ExportTable, TABLES, TableColumn, Tables, write_csv};
-pub use trace::write_trace;
+pub use trace::{LinkPattern, TraceFilter, write_trace};
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};
 pub use validation::{ErrorBin, ErrorHistogram, NotExplained, ValidatedTransfer, Validation};

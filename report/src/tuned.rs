@@ -30,6 +30,9 @@ pub struct Tuning {
     pub input_sha256: String,
     /// The arbiter under which the ways were tried.
     pub arbiter: TunedUnder,
+    /// Whether the rest of the scenario ran beside each put; else each was simulated alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub under_load: bool,
     /// Each `put` that was tuned, with its best packets.
     pub operations: Vec<TunedOperation>,
 }
@@ -62,7 +65,7 @@ pub struct TunedSize {
     pub bytes: u64,
     /// The packet; `None` where no packets are best.
     pub packet: Option<u64>,
-    /// Its simulated time alone, seconds.
+    /// Its simulated time, seconds.
     #[serde(deserialize_with = "time")]
     pub seconds: f64,
     /// The same in picoseconds, exact.
@@ -103,6 +106,7 @@ impl Tuning {
             file: file.to_owned(),
             input_sha256: input_sha256.to_owned(),
             arbiter,
+            under_load: false,
             operations: Vec::new(),
         }
     }

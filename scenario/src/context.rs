@@ -263,7 +263,7 @@ impl Context {
 /// The fields of a map whose keys are known to be right.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
-    what: &'a str,
+    pub(crate) what: &'a str,
     pub(crate) span: Span,
     entries: &'a [Entry],
     /// The keys that the map may have; empty where they are in no table.
@@ -287,7 +287,7 @@ impl<'a> Fields<'a> {
         self.find(key).map_or(self.span, |entry| entry.value.span)
     }
 
-    fn find(&self, key: &str) -> Option<&'a Entry> {
+    pub(crate) fn find(&self, key: &str) -> Option<&'a Entry> {
         debug_assert!(
             self.table.is_empty() || self.table.iter().any(|known| known.name == key),
             "no table has `{key}`"

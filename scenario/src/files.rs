@@ -186,6 +186,12 @@ impl Files {
             let message = format!("`{display_path}` is larger than {} MiB", YAML_BYTES >> 20);
             return Err(context.push(Diagnostic::error(message).with_help("put large loads into a CSV trace")));
         }
+        if let Some(name) = utf16(&bytes) {
+            let source = context.sources.add(display_path, "");
+            let help = "save it as UTF-8: `iconv -f UTF-16 -t UTF-8`, or in PowerShell `Out-File -Encoding utf8`";
+            let span = Span { source, line: 1, column: 1, width: 1 };
+            return Err(context.error(span, format!("`{display_path}` is encoded as {name}, not as UTF-8"), help));
+        }
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -211,6 +217,26 @@ impl Files {
     pub(crate) fn sha256(self) -> String {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// The name of the encoding of a text in UTF-16, by its byte order mark; without one, by zero bytes beside ASCII, where
+/// half of the first bytes are such.
+fn utf16(bytes: &[u8]) -> Option<&'static str> {
+    /// Bytes that are looked at; *assumed*, a scenario begins with some words of ASCII.
+    const HEAD: usize = 64;
+    const LITTLE: &str = "UTF-16 (little-endian)";
+    const BIG: &str = "UTF-16 (big-endian)";
+    match bytes {
+        [0xff, 0xfe, ..] => return Some(LITTLE),
+        [0xfe, 0xff, ..] => return Some(BIG),
+        _ => {}
+    }
+    let pairs = || bytes[..bytes.len().min(HEAD)].chunks_exact(2);
+    let all = |is: fn(&[u8]) -> bool| pairs().len() > 1 && pairs().all(is);
+    if all(|pair| pair[1] == 0 && pair[0] != 0 && pair[0].is_ascii()) {
+        return Some(LITTLE);
+    }
+    all(|pair| pair[0] == 0 && pair[1] != 0 && pair[1].is_ascii()).then_some(BIG)
 }
 
 /// Refuses what is no text, at the end of the valid part.

@@ -8,7 +8,10 @@ pub(crate) const VERSION: Key = required("weir", Shape::Whole(&[("const", 1)]), 
 
 /// Checks `weir: 1`.
 pub(crate) fn check(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
-    let value = fields.require(context, "weir")?;
+    let Some(value) = fields.find("weir").map(|entry| &entry.value) else {
+        let message = format!("{} needs the key `weir`, the version of the format", fields.what);
+        return Err(context.error(fields.span, message, "add the line `weir: 1` as the first one"));
+    };
     let text = context.text(value, "`weir`")?;
     if text == "1" {
         return Ok(());

@@ -1,6 +1,6 @@
 //! What a run is made of, and its options.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use weir_plugin_api::{CallError, IncrementalEntry, RateArbiter, SimTime};
 
@@ -67,6 +67,8 @@ pub struct RunOptions<'a> {
     pub most_hops: Option<u64>,
     /// Stop soon after this becomes true.
     pub cancel: Option<&'a AtomicBool>,
+    /// Counts starts and ends of tasks while the run goes on, for another thread to read.
+    pub progress: Option<&'a AtomicU64>,
 }
 
 impl Default for RunOptions<'_> {
@@ -80,6 +82,7 @@ impl Default for RunOptions<'_> {
             changing: None,
             most_hops: None,
             cancel: None,
+            progress: None,
         }
     }
 }

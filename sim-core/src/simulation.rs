@@ -141,6 +141,9 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
                 clock.now = clock.now.max(flows.reached());
                 break Stop::Cancelled;
             }
+            if let Some(progress) = options.progress {
+                progress.store(instant.events(), Ordering::Relaxed);
+            }
             debug_assert!(next >= clock.now, "time never falls");
             clock.now = next;
             instant.drain(next, &mut flows);

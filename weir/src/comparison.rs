@@ -1,7 +1,7 @@
 //! Runs side by side.
 
 use weir_plugin_api::SimTime;
-use weir_report::{Change, Column, text};
+use weir_report::{Column, Detail, Deviation, text};
 
 use crate::{Error, Run};
 
@@ -26,7 +26,7 @@ pub struct Comparison {
 /// # Errors
 /// As [`Run::to_json`].
 pub fn compare(runs: &[Run]) -> Result<Comparison, Error> {
-    let column = |run: &Run| run.report(|run| Column::of_run(run, true))?.map_err(Error::unwritten);
+    let column = |run: &Run| run.report(|run| Column::of_run(run, Some(Detail::default())))?.map_err(Error::unwritten);
     Ok(Comparison::of_columns(runs.iter().map(column).collect::<Result<_, _>>()?))
 }
 
@@ -57,10 +57,17 @@ impl Comparison {
         self.inner.makespan().ratios()
     }
 
+    /// The columns of other files that have no operation or transfer in common with the first.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unrelated(&self) -> Vec<&Column> {
+        self.inner.unrelated()
+    }
+
     /// The columns whose makespan differs so from the first one's, by more than so many percent.
     #[doc(hidden)]
     #[must_use]
-    pub fn changed(&self, change: Change, percent: f64) -> Vec<&Column> {
+    pub fn changed(&self, change: Deviation, percent: f64) -> Vec<&Column> {
         self.inner.changed(change, percent)
     }
 

@@ -1,7 +1,7 @@
 //! What to record of a run, and when to stop it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use weir_plugin_api::SimTime;
 use weir_sim_core as sim;
@@ -39,6 +39,8 @@ pub struct RunOptions {
     pub most_hops: Option<u64>,
     /// Stops soon after this becomes true, from another thread or a signal handler; the result is not complete then.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Counts starts and ends of tasks while the run goes on, for another thread to read.
+    pub progress: Option<Arc<AtomicU64>>,
 }
 
 impl RunOptions {
@@ -51,6 +53,7 @@ impl RunOptions {
             buffers: self.buffers,
             most_hops: self.most_hops,
             cancel: self.cancel.as_deref(),
+            progress: self.progress.as_deref(),
             ..sim::RunOptions::default()
         }
     }

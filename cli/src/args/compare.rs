@@ -1,5 +1,7 @@
 //! The command line of `weir compare`.
 
+use std::path::PathBuf;
+
 use super::{JitterArgs, ScenarioArgs};
 
 /// `weir compare`.
@@ -36,4 +38,10 @@ pub(crate) struct CompareArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Add what `weir report` draws to the results in the JSON: nodes, all links, routes, phases, explanations
+    #[arg(long, requires = "json")]
+    pub(crate) full: bool,
+    /// Write the comparison to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }

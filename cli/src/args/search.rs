@@ -8,13 +8,13 @@ use super::{ExportArgs, ScenarioArgs};
 #[derive(clap::Args, Debug)]
 #[command(
     mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "For every size the put is simulated alone: without packets, and with each packet size that it lists \
+    after_help = "For every size the put is simulated, alone unless --under says otherwise: without packets, and with each packet size that it lists \
 (`packets: [512KiB, 2MiB]`). The fastest wins.
-A scenario reads the table written by --output with `packet: { table: FILE }`.
+A scenario reads the table written by --csv with `packet: { table: FILE }`.
 
 Examples:
   weir tune scenarios/multilevel/tuning-made-up.yaml --sizes 1KiB..32MiB
-  weir tune put.yaml --sizes 1MiB,3MiB,16MiB --operation p --output tuned.csv"
+  weir tune put.yaml --sizes 1MiB,3MiB,16MiB --operation p --csv tuned.csv"
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
@@ -25,7 +25,13 @@ pub(crate) struct TuneArgs {
     /// The put to tune (default: every put that lists `packets`)
     #[arg(long, value_name = "ID")]
     pub(crate) operation: Option<String>,
+    /// What the put is simulated with
+    #[arg(long, value_name = "WHAT", default_value = "alone")]
+    pub(crate) under: Under,
     /// Write the best packet sizes of one put to a CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the result to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print one JSON object
@@ -34,6 +40,15 @@ pub(crate) struct TuneArgs {
     /// Add what `weir report` draws to the JSON: the time with every packet size
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
+}
+
+/// What a put is tuned with.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
+pub(crate) enum Under {
+    /// Nothing else
+    Alone,
+    /// Everything else in the scenario: a run for each size and packet
+    Load,
 }
 
 /// `weir optimize`.

@@ -39,6 +39,9 @@ pub(crate) struct ValidateArgs {
     /// Write the errors to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the result to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// From when measured seconds count.

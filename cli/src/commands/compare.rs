@@ -1,9 +1,10 @@
 //! `weir compare`: results side by side, the first column is the baseline.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir::{ArbiterSpec, Comparison, Error, ErrorKind, RunOptions, Scenario};
-use weir_report::{Change, Column, Run, text};
+use weir_report::page::MOST_ROWS;
+use weir_report::{Column, Detail, Deviation, Run, text};
 
 use crate::args::CompareArgs;
 use crate::bounded;
@@ -17,10 +18,13 @@ use crate::values::FailIf;
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
-    if !args.with.is_empty() && args.scenario.files.iter().any(|file| is_stdin(file)) {
+    let scenario = &args.scenario;
+    if !args.with.is_empty() && scenario.files.iter().any(|file| is_stdin(file)) {
         return Err(Error::input("--with reads the scenario several times: name a file instead of `-`"));
     }
-    let arbiters = arbiters(&args.scenario.plugins)?;
+    let inputs: Vec<&Path> = scenario.files.iter().chain(&scenario.plugins.plugins).map(PathBuf::as_path).collect();
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs)?;
+    let arbiters = arbiters(&scenario.plugins)?;
     let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
     for file in &args.scenario.files {
         if interrupt::requested() {
@@ -39,10 +43,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
         return Ok(exit.max(Exit::Usage));
     }
     let comparison = Comparison::of_columns(columns);
-    let mut output = Output::open(None)?;
+    warn_of_unrelated(&comparison);
     let _writing = interrupt::Stage::writing();
     let written = if args.json { comparison.to_json()? } else { comparison.to_text() };
     output.result(|writer| writer.write_all(written.as_bytes()))?;
+    output.finish()?;
     Ok(exit.max(judge(args, &comparison).unwrap_or_else(print)))
 }
 
@@ -121,10 +126,29 @@ fn add_columns(
 }
 
 fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result<Column, Error> {
-    let of = |run: &Run<'_>| Column::of_run(run, args.json).map_err(Error::input);
-    let (jitter, most_hops) = (args.jitter.wanted()?, args.max_hops);
-    let options = RunOptions { jitter, most_hops, ..RunOptions::default() };
+    let full = args.full && scenario.contents().tasks.transfers().count() <= MOST_ROWS;
+    let keep = args.json.then_some(Detail { phases: false, full: args.full });
+    let of = |run: &Run<'_>| Column::of_run(run, keep).map_err(Error::input);
+    let options = RunOptions {
+        jitter: args.jitter.wanted()?,
+        most_hops: args.max_hops,
+        phases: args.full,
+        // As `weir run --full` has them.
+        explanations: full && spec.packets.is_none(),
+        buffers: args.full,
+        ..RunOptions::default()
+    };
     simulate::report(scenario, spec, &options, of)
+}
+
+/// Warns of columns whose rows no other number stands beside.
+fn warn_of_unrelated(comparison: &Comparison) {
+    let Some(first) = comparison.columns().first() else { return };
+    for column in comparison.unrelated() {
+        let (other, first) = (&column.file, &first.file);
+        let what = "have no transfer or operation in common, so only their makespans stand side by side";
+        message(&format!("warning: {first} and {other} {what}; rows are matched by `id`"));
+    }
 }
 
 /// The exit code that `--fail-if` asks for.
@@ -136,8 +160,8 @@ fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
     }
     let changed = comparison.changed(change, percent);
     let how = match change {
-        Change::Slower | Change::Faster => format!("is more than {percent} % {}", change.word()),
-        Change::Differs => format!("differs by more than {percent} %"),
+        Deviation::Slower | Deviation::Faster => format!("is more than {percent} % {}", change.word()),
+        Deviation::Differs => format!("differs by more than {percent} %"),
     };
     for column in &changed {
         message(&format!("error: {} {how}", column.title()));

@@ -1,6 +1,6 @@
 //! `weir explain`: per phase the steps of the arbiter, or of packets what ports grant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir::{Error, RunOptions};
 use weir_report::{text, write_explanation};
@@ -15,7 +15,9 @@ use crate::simulate::{self, warn_of};
 
 /// Explains all files; the exit code is the largest.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Error> {
-    let mut output = Output::open(None)?;
+    let scenario = &args.scenario;
+    let inputs: Vec<&Path> = scenario.files.iter().chain(&scenario.plugins.plugins).map(PathBuf::as_path).collect();
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs)?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
@@ -23,6 +25,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Error> {
             exit = exit.max(explain(file, i > 0, args, &arbiters, &mut output)?);
         }
     }
+    output.finish()?;
     Ok(exit)
 }
 

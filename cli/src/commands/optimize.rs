@@ -11,9 +11,10 @@ use crate::export::Export;
 use crate::failure::Exit;
 use crate::input::{is_stdin, load, read_files};
 use crate::interrupt::{self, Stage};
-use crate::optimize::{CheckpointFile, Target, Terminal, check, search_options};
+use crate::optimize::{CheckpointFile, Target, check, search_options};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
+use crate::progress::Terminal;
 
 /// Searches one file, under each arbiter it asks for.
 pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Error> {

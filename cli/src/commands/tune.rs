@@ -1,7 +1,9 @@
 //! `weir tune`: the best packet of a put for each of several sizes.
 //!
 //! The scenario is read once per size, with the size and `packet: auto` set: the reader simulates every way alone, and
-//! what it has chosen is the answer.
+//! what it has chosen is the answer. With `--under load` the packets that it tried are tried again in the whole scenario.
+
+mod load;
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +12,16 @@ use weir_report::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning, binary_b
 use weir_scenario::{Choice, PlannedOperation, Scenario};
 use weir_sim_core::TaskId;
 
-use crate::args::TuneArgs;
+use crate::args::{TuneArgs, Under};
 use crate::failure::Exit;
 use crate::input::{is_stdin, load, options, read_with};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 
 /// The key of the operations that have packets.
 const PUT: &str = "put";
+/// The packet that the reader chooses.
+const AUTO: &str = "auto";
 /// The label of the way without packets.
 const NONE: &str = "none";
 /// Ids that an error names.
@@ -34,8 +38,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
     if args.scenario.arbiters.len() > 1 {
         return Err(Error::input("`weir tune` tries packets under one arbiter: give `--arbiter` once"));
     }
-    let mut table = args.output.as_deref().map(|target| open_table(target, args)).transpose()?;
-    let mut stdout = Output::open(None)?;
+    apart(args)?;
+    let mut table = args.csv.as_deref().map(|target| open_table(target, args)).transpose()?;
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let tuner = Tuner { file, args, arbiters: &arbiters };
     let scenario = load(file, &args.scenario, &arbiters)?;
@@ -43,27 +48,43 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
         // They would be tried by rates all the same, and the table would say otherwise.
         return Err(Error::input("`weir tune` tries packet sizes by rates, under an arbiter: give `--fidelity fluid`"));
     }
-    let tuning = tuner.tuning(scenario.contents())?;
+    let tuning = tuner.tuning(&scenario)?;
     if let (Some(table), [operation]) = (&mut table, &tuning.operations[..]) {
         table.result(|writer| operation.write_csv(writer))?;
     }
-    stdout.result(|writer| match args.json {
+    output.result(|writer| match args.json {
         true => tuning.write(writer),
         false => write!(writer, "{}", text::tuned(&tuning)),
     })?;
     table.map_or(Ok(()), Output::finish)?;
+    output.finish()?;
     Ok(Exit::Ok)
+}
+
+/// Refuses one file for both, and a table under the option for results: a scenario that reads it would find no table.
+fn apart(args: &TuneArgs) -> Result<(), Error> {
+    output::apart(&[("--csv", args.csv.as_deref()), ("--output", args.output.as_deref())])?;
+    let table = args.output.as_deref().filter(|target| target.extension().is_some_and(|ending| ending == "csv"));
+    table.map_or(Ok(()), |target| {
+        let target = target.display();
+        let message = format!("--output {target} takes the result as text, or with --json as JSON");
+        Err(Error::input(format!("{message}: write the table of packets with --csv {target}")))
+    })
+}
+
+/// What the command line names to be read.
+fn inputs(args: &TuneArgs) -> Vec<&Path> {
+    args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path).collect()
 }
 
 /// The file for the tuned table. One that exists is replaced only by its like: a scenario may name curves beside it.
 fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Error> {
-    let inputs: Vec<&Path> =
-        args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path).collect();
-    let output = Output::open_apart(Some(target), &inputs)?;
+    output::spare("--csv", target, &inputs(args))?;
+    let output = Output::open(Some(target))?;
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() > 0);
     if is_file && !is_tuned(target) {
         let target = target.display();
-        let message = format!("--output {target} would overwrite a file that is not a tuned table: name another file");
+        let message = format!("--csv {target} would overwrite a file that is not a tuned table: name another file");
         return Err(Error::input(message));
     }
     Ok(output)
@@ -89,16 +110,21 @@ struct Tuner<'a> {
 }
 
 impl Tuner<'_> {
-    fn tuning(&self, scenario: &Scenario) -> Result<Tuning, Error> {
+    fn tuning(&self, read: &weir::Scenario) -> Result<Tuning, Error> {
+        let scenario = read.contents();
         let puts = self.puts(scenario)?;
-        if self.args.output.is_some() && puts.len() > 1 {
-            let message = format!("--output takes the table of one put: add --operation with one of {}", ids(&puts));
+        if self.args.csv.is_some() && puts.len() > 1 {
+            let message = format!("--csv takes the table of one put: add --operation with one of {}", ids(&puts));
             return Err(Error::input(message));
         }
         let under = scenario.arbiters.first().map(|spec| (spec.name.clone(), spec.written.clone()));
         let (name, params) = under.unwrap_or_default();
         let under = TunedUnder { name, params };
         let mut tuning = Tuning::new(&scenario.name, &scenario.file, &scenario.input_sha256, under);
+        tuning.under_load = self.args.under == Under::Load;
+        if !tuning.under_load {
+            self.warn_of_load(read, &puts)?;
+        }
         for put in puts {
             let sizes = &self.args.sizes.0;
             let rows = sizes.iter().map(|&bytes| self.tuned(scenario, put, bytes)).collect::<Result<_, _>>()?;
@@ -119,7 +145,7 @@ impl Tuner<'_> {
             let missing = || Error::input(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
             return Ok(vec![named.ok_or_else(missing)?]);
         }
-        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, None).is_ok();
+        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, AUTO, None).is_ok();
         let open: Vec<_> = all.iter().copied().filter(open).collect();
         if open.is_empty() {
             let message = format!("no put of {file} lists packets to try: add `packets: [512KiB, 2MiB, …]` to one");
@@ -128,22 +154,32 @@ impl Tuner<'_> {
         Ok(open)
     }
 
-    /// The scenario with the packet of a put left open, and with another size.
-    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Error> {
+    /// The scenario with this packet of a put, and with another size.
+    fn read(
+        &self,
+        scenario: &Scenario,
+        put: &PlannedOperation,
+        packet: &str,
+        bytes: Option<u64>,
+    ) -> Result<weir::Scenario, Error> {
         let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
         let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
         let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
-        let edits: Vec<_> = std::iter::once(edit("packet", "auto".to_owned())).chain(size).collect();
+        let edits: Vec<_> = std::iter::once(edit("packet", packet.to_owned())).chain(size).collect();
         read_with(self.file, options(&self.args.scenario, &edits), self.arbiters)
     }
 
     /// The best packet of a put for one size.
     fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Error> {
         let note = |failure: Error| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
-        let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
+        let edited = self.read(scenario, put, AUTO, Some(bytes)).map_err(note)?;
         let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
         let choice = same.and_then(|operation| operation.choice.as_ref());
-        row(choice, bytes, self.args.full).ok_or_else(|| {
+        let loaded = match (choice, self.args.under) {
+            (Some(choice), Under::Load) => Some(self.under_load(scenario, put, bytes, choice).map_err(note)?),
+            _ => None,
+        };
+        row(loaded.as_ref().or(choice), bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
             Error::new(ErrorKind::Plugin, message)
         })

@@ -25,7 +25,7 @@ use weir_sim_core::{TaskId, TaskTimes};
 use crate::args::{Since, ValidateArgs};
 use crate::failure::{Exit, message};
 use crate::input::load;
-use crate::output::{Output, check_target, replace};
+use crate::output::{Output, apart, check_target, replace};
 use crate::plugins::arbiters;
 use crate::simulate::{self, warn_of};
 
@@ -43,10 +43,13 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
         let others: Vec<&Path> = [file.as_path(), &args.measured].into_iter().chain(csv).collect();
         check_target("--svg", target, &others)?;
     }
+    let targets =
+        [("--csv", args.csv.as_deref()), ("--svg", args.svg.as_deref()), ("--output", args.output.as_deref())];
+    apart(&targets)?;
     let rows = rows(args)?;
     let all = arbiters(&args.scenario.plugins)?;
     let scenario = load(file, &args.scenario, &all)?;
-    let mut output = Output::open(None)?;
+    let mut output = Output::open_apart(args.output.as_deref(), &[file, &args.measured])?;
     let (mut csv, mut panels) = (CSV_HEADER.to_owned(), Vec::new());
     for (i, spec) in scenario.arbiters().iter().enumerate() {
         warn_of(&scenario, spec)?;
@@ -170,7 +173,8 @@ impl<'a> Validation<'a> {
     fn table(&self) -> String {
         let all = worst_first(&self.matched.pairs);
         let mut sheet =
-            Sheet::new(["transfer", "from → to", ">measured", ">simulated", ">error", "held back at", "because"]);
+            Sheet::new(["transfer", "from → to", ">measured", ">simulated", ">error", "held back at", "because"])
+                .spare(["held back at", "from → to", "measured"]);
         let time = |s: f64| duration(SimDuration((s * PS_PER_S as f64).round() as u64));
         for (at, pair) in all.iter().take(ROWS).enumerate() {
             let (id, ends) = self.name(pair);

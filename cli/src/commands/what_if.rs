@@ -9,9 +9,9 @@ use crate::args::WhatIfArgs;
 use crate::failure::{Exit, message, writing};
 use crate::input::{is_stdin, load, read_files};
 use crate::interrupt::{self, Stage};
-use crate::optimize::Terminal;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
+use crate::progress::Terminal;
 use crate::simulate::warn_of;
 
 /// Tries the changes of one file, under each arbiter it asks for.

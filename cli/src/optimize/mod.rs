@@ -2,12 +2,10 @@
 
 mod checkpoint;
 mod part;
-mod progress;
 mod settings;
 mod write;
 
 pub(crate) use checkpoint::CheckpointFile;
 pub(crate) use part::read_parts;
-pub(crate) use progress::Terminal;
 pub(crate) use settings::{check, search_options};
 pub(crate) use write::Target;

@@ -10,6 +10,7 @@ mod delays;
 mod engines;
 mod events;
 mod exports;
+mod glance;
 mod hostile_plugins;
 mod jitter;
 mod library;

@@ -208,7 +208,7 @@ fn files_are_written_whatever_stdout_takes() {
         (&["run", flows, "--stream", "a.csv"], &["a.csv"]),
         (&[&best[..], &["--write", "a", "--export-csv", "b"]].concat(), &["a", "b/searches.csv"]),
         (&["optimize", &grid, "--csv", "a"], &["a"]),
-        (&["tune", &tuned, "--sizes", "1KiB..4KiB", "-o", "a"], &["a"]),
+        (&["tune", &tuned, "--sizes", "1KiB..4KiB", "--csv", "a"], &["a"]),
         (&["calibrate", &cables, "--from", &measured, "-o", "a"], &["a"]),
         (&["validate", &eight, "--measured", &timed, "--csv", "a", "--svg", "b"], &["a", "b"]),
         (&["import", &dump, "-o", "a"], &["a"]),

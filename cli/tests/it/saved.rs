@@ -186,8 +186,7 @@ fn a_result_is_no_scenario() {
     let folder = Folder::new();
     let file = folder.write("s.yaml", SHARED);
     let result = folder.write("result.json", &run(&["run", &file, "--json"]).stdout);
-    let expected = "result.json is a result of `weir run --json`, not a scenario: give the scenario itself; \
-                    `weir report` and `weir compare` take saved results";
+    let expected = "result.json is a saved result of `weir run --json`, not a scenario: ";
     let measured = folder.write("measured.csv", "id,seconds\np,1\n");
     for arguments in [
         &["run", &*result][..],

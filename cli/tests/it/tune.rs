@@ -51,7 +51,7 @@ impl Folder {
 fn the_tuned_table_is_read_back_and_gives_the_same_times() {
     let folder = Folder::new();
     let (put, table) = (folder.path("put.yaml"), folder.path("tuned.csv"));
-    let ended = run(&["tune", &put, "--sizes", "256KiB..4MiB", "--output", &table, "--json"]);
+    let ended = run(&["tune", &put, "--sizes", "256KiB..4MiB", "--csv", &table, "--json"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     // n packets take (n · 2 + 1) steps of 100 µs + packet · 1 ns: the write of all but the last overlaps reading and
     // sending the next. 256 KiB and 512 KiB are no larger than any packet; 1 MiB in two: 5 · 624.288 µs = 3121.44 µs
@@ -77,7 +77,7 @@ fn the_tuned_table_is_read_back_and_gives_the_same_times() {
 fn a_tuned_table_is_replaced_and_nothing_else_is() {
     let folder = Folder::new();
     let (put, table) = (folder.path("put.yaml"), folder.path("tuned.csv"));
-    let tune = |target: &str, sizes: &str| run(&["tune", &put, "--sizes", sizes, "-o", target]);
+    let tune = |target: &str, sizes: &str| run(&["tune", &put, "--sizes", sizes, "--csv", target]);
     assert_eq!(tune(&table, "1MiB").code, 0);
     let ended = tune(&table, "1KiB");
     assert_eq!((ended.code, folder.read("tuned.csv").as_str()), (0, "bytes,packet\n1024,\n"));
@@ -89,9 +89,44 @@ fn a_tuned_table_is_replaced_and_nothing_else_is() {
     assert!(ended.stderr.contains("would overwrite the input"), "{}", ended.stderr);
     assert_eq!(folder.read("curve.csv"), "bytes,seconds\n1,1\n");
     // A failure leaves nothing behind, and the old table as it was.
-    let ended = run(&["tune", &put, "--sizes", "1KiB", "-o", &table, "--operation", "nobody"]);
+    let ended = run(&["tune", &put, "--sizes", "1KiB", "--csv", &table, "--operation", "nobody"]);
     assert_eq!((ended.code, folder.read("tuned.csv").as_str()), (2, "bytes,packet\n1024,\n"));
     assert_eq!(folder.names(), ["curve.csv", "put.yaml", "tuned.csv"]);
+}
+
+#[test]
+fn the_output_is_the_result_and_no_table() {
+    let folder = Folder::new();
+    let (put, target) = (folder.path("put.yaml"), folder.path("tune.json"));
+    let tune = |more: &[&str]| run(&[&["tune", &put, "--sizes", "1MiB"], more].concat());
+    let (plain, saved) = (tune(&["--json"]), tune(&["--json", "-o", &target]));
+    assert_eq!((saved.code, saved.stdout.as_str(), folder.read("tune.json")), (0, "", plain.stdout));
+    let refused = tune(&["-o", &folder.path("tuned.csv")]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("write the table of packets with --csv"), "{}", refused.stderr);
+}
+
+/// The put of the other tests, and one from the same machine at the same time: both read through one engine.
+fn two_puts() -> String {
+    let two = PUT.replace("PACKET", "auto").replace("after: first,", "after: first, via: [a, b],");
+    let put = &two[two.find("  - put").expect("a put")..two.find("topology").expect("a topology")];
+    let other = put.replace("id: p,", "id: q,").replace("&level ", "");
+    let other = other.replace("*level", "{ affine: { latency: 100us, per_byte: 1ns } }");
+    two.replace("topology", &format!("{other}topology"))
+}
+
+#[test]
+fn other_traffic_is_warned_of_or_tuned_under() {
+    let folder = Folder::new();
+    folder.write("two.yaml", &two_puts());
+    let tune = |more: &[&str]| run(&[&["tune", &folder.path("two.yaml"), "--sizes", "4MiB", "--json"], more].concat());
+    let (alone, loaded) = (tune(&[]), tune(&["--under", "load"]));
+    assert_eq!((alone.code, loaded.code, loaded.stderr.as_str()), (0, 0, ""), "{} {}", alone.stderr, loaded.stderr);
+    assert!(alone.stderr.contains("under the scenario's other traffic, which tuning leaves out"), "{}", alone.stderr);
+    let (alone, loaded) = (&json_lines(&alone.stdout)[0], &json_lines(&loaded.stdout)[0]);
+    let time = |result: &serde_json::Value| result["operations"][1]["sizes"][0]["ps"].as_u64().expect("a time");
+    assert!(time(loaded) > time(alone), "{loaded} {alone}");
+    assert_eq!((loaded["under_load"].as_bool(), alone["under_load"].as_bool()), (Some(true), None));
 }
 
 #[test]

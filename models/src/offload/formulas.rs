@@ -10,6 +10,9 @@
 //! (5) max(L_in + T_in + t_E/n + L_out + c_out, (3), L_in + c_in + t_E/n + L_out + T_out)
 //! (6) L_in + max(B_in·G_in, t_E, B_out·G_out) + L_out
 //! ```
+//! Of a direction without bytes L and g are 0, as nobody issues a copy of nothing; with `empty_copies` they stay as they are
+//! printed, which is L + g·(n − 1) for n copies of nothing.
+//!
 //! The text writes one L, o and g; each is that of the direction whose copies it stands with. Over the fabric G is
 //! one over the bandwidth of the narrowest link, and bytes arrive the route's latency after they have left: that
 //! counts where something waits for them, hence not in the first branch of (4), where the engine only turns round.

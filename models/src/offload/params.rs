@@ -154,6 +154,9 @@ pub(crate) struct OffloadParams {
     /// Leaves the formula: implicit synchronisation is released when the last kernel starts.
     #[serde(default)]
     pub(crate) sync_released_at_start: bool,
+    /// As the formula is printed: a direction without bytes still pays its latency, and its gaps between empty copies.
+    #[serde(default)]
+    pub(crate) empty_copies: bool,
     /// Asks for the roofline bounds.
     #[serde(default)]
     #[schemars(with = "Bounds")]

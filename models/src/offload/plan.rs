@@ -105,12 +105,8 @@ impl<'a> Pieces<'a> {
     fn copy_to(&mut self, i: u64, plan: &mut Plan) {
         let (way, engine) = (&self.offload.into, self.copy_in);
         let work = self.chunk(way, false, i);
-        plan.task(&paced(
-            self.offload,
-            PlannedTask::new(self.names.of("h", i), &[], work).on(engine, Queue::Issued),
-            IN,
-            way,
-        ));
+        let task = PlannedTask::new(self.names.of("h", i), &[], work);
+        plan.task(&issued(self.offload, task, engine, IN, way));
     }
 
     fn kernel(&mut self, i: u64, plan: &mut Plan) {
@@ -130,12 +126,8 @@ impl<'a> Pieces<'a> {
             false => &[Wait::end(own)],
         };
         let work = self.chunk(way, true, i);
-        plan.task(&paced(
-            self.offload,
-            PlannedTask::new(self.names.of("d", i), waits, work).on(engine, Queue::Issued),
-            OUT,
-            way,
-        ));
+        let task = PlannedTask::new(self.names.of("d", i), waits, work);
+        plan.task(&issued(self.offload, task, engine, OUT, way));
     }
 
     /// Chunk `i` of one direction; of whole ones the first (B mod n) are a byte longer.
@@ -144,6 +136,11 @@ impl<'a> Pieces<'a> {
         let real = if self.offload.switches.whole_bytes { whole as f64 } else { way.bytes as f64 / self.n as f64 };
         work(self.offload, way, out, real, whole)
     }
+}
+
+/// A copy on its engine; one of nothing, which nobody issues, holds none.
+fn issued<'t>(offload: &Offload, task: PlannedTask<'t>, engine: u32, class: u32, way: &Way) -> PlannedTask<'t> {
+    if offload.issues(way) { paced(offload, task.on(engine, Queue::Issued), class, way) } else { task }
 }
 
 /// With the full latency the gap is one more latency: max(ready + L, end + L).

@@ -26,6 +26,7 @@ pub(crate) struct Switches {
     pub(crate) depth_first: bool,
     pub(crate) full_latency: bool,
     pub(crate) sync_released_at_start: bool,
+    pub(crate) empty_copies: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -78,6 +79,7 @@ impl Offload {
                 depth_first: params.depth_first,
                 full_latency: params.full_latency,
                 sync_released_at_start: params.sync_released_at_start,
+                empty_copies: params.empty_copies,
             },
             bounds: params.bounds,
         })
@@ -89,6 +91,11 @@ impl Offload {
             Method::Explicit | Method::Mapped => 1,
             Method::Streams | Method::Hybrid => self.streams,
         }
+    }
+
+    /// Whether copies of a direction are issued: those of nothing only where the switch says so.
+    pub(crate) fn issues(&self, way: &Way) -> bool {
+        way.bytes > 0 || self.switches.empty_copies
     }
 
     /// Whether every stream gets equal whole bytes in both directions.
@@ -150,6 +157,12 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings
         None => {
             let pair = times_per_byte(params)?;
             (into.per_byte, out.per_byte) = (pair.into, pair.out);
+        }
+    }
+    if !params.empty_copies {
+        // Nobody issues a copy of nothing.
+        for way in [&mut into, &mut out].into_iter().filter(|way| way.bytes == 0) {
+            *way = Way::default();
         }
     }
     Ok([into, out])

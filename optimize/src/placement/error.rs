@@ -74,6 +74,12 @@ pub enum PlacementError {
         /// Another device, out of reach of the first.
         second: usize,
     },
+    /// Every placement would cost nothing.
+    #[error(
+        "no route between the devices has a latency, so every placement costs 0; give links a `latency` or measured \
+         latencies as `matrix`, or use the objective `distance`"
+    )]
+    NoLatencies,
     /// The sums would not fit the widest integers.
     #[error("the weights and costs are too large to be added exactly; use a larger `unit` or smaller costs")]
     TooLarge,

@@ -141,6 +141,12 @@ impl Machine {
         Ok(Self::shaped(matrix, step, None, &[]))
     }
 
+    /// Whether all devices are equally close, at no cost.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.matrix.devices() > 1 && self.matrix.largest() == 0
+    }
+
     /// How many devices ranks can be placed on.
     #[must_use]
     pub fn devices(&self) -> usize {

@@ -34,8 +34,8 @@ fn ratios_are_of_completion_times_matched_by_id() {
     let expected = [("a", vec![Some(1.0), None]), ("b", vec![Some(1.0), Some(4.0)]), ("c", vec![None, None])];
     assert_eq!(rows, expected);
     assert_eq!(comparison.makespan().ratios(), [Some(1.0), Some(5.0 / 3.0)]);
-    assert_eq!(comparison.changed(Change::Slower, 66.0).len(), 1);
-    assert_eq!(comparison.changed(Change::Slower, 67.0).len(), 0);
+    assert_eq!(comparison.changed(Deviation::Slower, 66.0).len(), 1);
+    assert_eq!(comparison.changed(Deviation::Slower, 67.0).len(), 0);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_change_has_a_direction() {
         (0, 0, 0.0, [false, false, false]),
     ] {
         let comparison = of(first, second);
-        let found = Change::ALL.map(|change| !comparison.changed(change, percent).is_empty());
+        let found = Deviation::ALL.map(|change| !comparison.changed(change, percent).is_empty());
         assert_eq!(found, changes, "{first} {second} {percent}");
     }
 }
@@ -165,7 +165,7 @@ fn a_difference_below_the_spread_of_either_is_within_it() {
     let within: Vec<_> = comparison.transfers().map(|(id, row)| (id, row.within_spread()[1])).collect();
     assert_eq!(within, [("a", Some(true)), ("b", Some(false))]);
     assert_eq!(comparison.makespan().within_spread(), [Some(true), Some(true)]);
-    assert!(comparison.changed(Change::Slower, 0.0).is_empty(), "100 ps are within the spread");
+    assert!(comparison.changed(Deviation::Slower, 0.0).is_empty(), "100 ps are within the spread");
     let text = crate::text::compare(&comparison);
     assert!(text.contains("≈ 1.000×") && text.contains("starts are up to 1.000 µs later (seeds: 4)"), "{text}");
     let mut out = Vec::new();
@@ -181,7 +181,7 @@ fn without_a_spread_nothing_is_within_it() {
     let text = text.replace(r#""complete":true"#, r#""complete":true,"streamed":{"transfers":1,"ended":1}"#);
     let comparison = Comparison::new(Column::of_saved("two.json", &text).expect("reads"));
     assert_eq!(comparison.makespan().within_spread(), [None, None]);
-    assert_eq!(comparison.changed(Change::Slower, 0.0).len(), 1);
+    assert_eq!(comparison.changed(Deviation::Slower, 0.0).len(), 1);
     assert!(!crate::text::compare(&comparison).contains("spread"));
 }
 

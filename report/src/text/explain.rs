@@ -98,7 +98,10 @@ fn table(run: &Run<'_>, phase: &PhaseRecord, groups: &[Explained<'_>]) -> String
     let header = ["transfer", "from → to"].map(str::to_owned).into_iter();
     let columns = steps.iter().map(|name| format!(">{}", clean(name)));
     let last = [">rate", "decided at", "because of"].map(str::to_owned);
-    let mut sheet = Sheet::new(header.chain(columns).chain(last));
+    // The first and the last step say most.
+    let between = steps.iter().skip(1).take(steps.len().saturating_sub(2)).rev().map(|name| clean(name));
+    let spare = ["from → to".to_owned()].into_iter().chain(between).chain(["decided at".to_owned()]);
+    let mut sheet = Sheet::new(header.chain(columns).chain(last)).spare(spare);
     for (task, group) in groups.iter().take(ROWS) {
         let granted = phase.rates.binary_search_by_key(task, |&(task, _)| task).map_or(0.0, |at| phase.rates[at].1);
         sheet.row(row(run, *task, group, &steps, granted));

@@ -2,23 +2,27 @@
 
 mod compare;
 mod explain;
+mod layout;
+mod losses;
+mod offloads;
 mod operations;
 mod ports;
 mod run;
 mod search;
+mod sheet;
 mod spread;
 mod sweep;
 mod timeline;
 mod tuned;
 mod what_if;
 
-use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
-
 pub use compare::compare;
 pub use explain::explain;
-pub(crate) use run::listed;
+pub use layout::Layout;
+pub(crate) use losses::{listed, listed_words, lost_most};
 pub use run::{run, streamed};
 pub use search::{list, search, word};
+pub use sheet::{Mark, Sheet};
 pub use sweep::sweep;
 pub use tuned::tuned;
 pub use what_if::what_if;
@@ -27,50 +31,6 @@ pub use what_if::what_if;
 pub const ROWS: usize = 40;
 /// Transfers of a run that are shown where there are more than [`ROWS`].
 const LAST: usize = 20;
-
-/// Columns flush left or right, two spaces between, a rule below the header.
-const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-/// A table under construction: the first row is the header, columns named in `right` are flush right.
-pub struct Sheet {
-    table: Table,
-    right: Vec<bool>,
-}
-
-impl Sheet {
-    /// A table with these columns; `>` before a name makes the column flush right.
-    pub fn new<S: AsRef<str>>(header: impl IntoIterator<Item = S>) -> Self {
-        let names: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
-        let right: Vec<bool> = names.iter().map(|name| name.starts_with('>')).collect();
-        let mut sheet = Self { table: Table::new(), right };
-        sheet.table.load_style(STYLE);
-        let header = names.iter().map(|name| name.trim_start_matches('>').to_owned());
-        let cells = sheet.cells(header);
-        sheet.table.set_header(cells);
-        sheet
-    }
-
-    /// Adds a row; its texts are made safe for a terminal.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = self.cells(cells.into_iter().map(|cell| clean(&cell)));
-        self.table.add_row(cells);
-    }
-
-    fn cells(&self, texts: impl IntoIterator<Item = String>) -> Vec<Cell> {
-        let align = |right: &bool| if *right { CellAlignment::Right } else { CellAlignment::Left };
-        texts.into_iter().zip(&self.right).map(|(text, right)| Cell::new(text).set_alignment(align(right))).collect()
-    }
-
-    /// The table as lines, each ending in a newline, without trailing spaces.
-    #[must_use]
-    pub fn finish(mut self) -> String {
-        for column in self.table.column_iter_mut() {
-            column.set_padding((0, 2));
-        }
-        let lines = self.table.lines().map(|line| format!("{}\n", line.trim_end()));
-        lines.collect()
-    }
-}
 
 /// The line below a table that was cut.
 pub(crate) fn more(total: usize, what: &str) -> String {

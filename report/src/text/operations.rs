@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use weir_plugin_api::{Estimate, PS_PER_S, SimDuration};
 
-use super::{ROWS, Sheet, clean, more};
+use super::{ROWS, Sheet, clean, more, offloads};
 use crate::bandwidths::{Cut, bandwidths, cut, of_bound};
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
@@ -34,7 +34,7 @@ pub(super) fn planned(run: &Run<'_>) -> String {
     let mut heads = vec!["operation", "kind", ">released", ">end", ">time"];
     heads.extend(slowed.then_some(">slowdown"));
     heads.extend(["by formula", ">difference", "because"]);
-    let mut sheet = Sheet::new(heads);
+    let mut sheet = Sheet::new(heads).spare(["released", "kind", "end", "slowdown"]);
     let mut below = String::new();
     for operation in all.iter().take(ROWS) {
         let difference = difference(run, &served, operation);
@@ -49,10 +49,12 @@ pub(super) fn planned(run: &Run<'_>) -> String {
         if long && let Some(difference) = &difference {
             let _ = writeln!(below, "{}: {}: {}", clean(&operation.id), against(difference), clean(&because));
         }
-        below.push_str(&choice(operation));
+        below.push_str(&choice(run, operation));
+        below.push_str(&offloads::roofline(operation));
         below.push_str(&moved(run, operation));
     }
-    format!("{}{}{below}", sheet.finish(), more(all.len(), "operations"))
+    let apart = offloads::apart_from_topology(run);
+    format!("{}{}{below}{apart}", sheet.finish(), more(all.len(), "operations"))
 }
 
 fn row(run: &Run<'_>, operation: &PlannedOperation, difference: Option<&Difference<'_>>, because: &str) -> Vec<String> {
@@ -110,7 +112,7 @@ fn magnitude(relative: f64) -> String {
 }
 
 /// What was left open, and how it was decided; empty for an operation that left nothing open.
-fn choice(operation: &PlannedOperation) -> String {
+fn choice(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let Some(choice) = &operation.choice else { return String::new() };
     let Some((chosen, time)) = choice.alternatives.get(choice.chosen) else { return String::new() };
     let others = choice.alternatives.iter().enumerate().filter(|&(i, _)| i != choice.chosen);
@@ -122,9 +124,15 @@ fn choice(operation: &PlannedOperation) -> String {
         others.push(more);
     }
     let over = if others.is_empty() { String::new() } else { format!(", over {}", others.join(", ")) };
-    let (id, key) = (clean(&operation.id), clean(&choice.key));
+    let (id, key, limit) = (clean(&operation.id), clean(&choice.key), offloads::at_limit(operation));
+    // Chosen without the rest of the workload, which may make another one the fastest.
+    let is_slowed = run.operation_slowdown(operation).is_some_and(|by| by > SLOWED);
+    let loaded = run.simulated(operation).filter(|_| is_slowed);
+    let loaded = loaded.map_or_else(String::new, |time| {
+        format!("; {} under the other traffic, for which it was not chosen", duration(time))
+    });
     let gap = if key.is_empty() { "" } else { " " };
-    format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}\n", clean(chosen), duration(*time))
+    format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}{limit}{loaded}\n", clean(chosen), duration(*time))
 }
 
 /// `ring: algbw 207.429 GB/s, busbw 363.000 GB/s, 99.8 % of the bound (8 ranks: 15 GB over 3 TB/s)`; empty where the model counts no bytes.

@@ -27,7 +27,11 @@ pub(super) fn ports(run: &Run<'_>) -> String {
 }
 
 fn cycles(run: &Run<'_>, phase: &PortPhase) -> String {
-    let mut sheet = Sheet::new(["port", "cycle of grants", ">payload", ">lasts", ">busy", ">no credit"]);
+    let mut sheet = Sheet::new(["port", "cycle of grants", ">payload", ">lasts", ">busy", ">no credit"]).spare([
+        "payload",
+        "lasts",
+        "no credit",
+    ]);
     for port in phase.ports.iter().take(ROWS) {
         let share = |time: u64| percent(time, phase);
         let (cycle, payload, lasts) = match &port.cycle {
@@ -80,7 +84,7 @@ fn waits(run: &Run<'_>, phase: &PortPhase) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut sheet = Sheet::new(["who waits", "for the port", ">time", ">of the phase", "because"]);
+    let mut sheet = Sheet::new(["who waits", "for the port", ">time", ">of the phase", "because"]).spare(["time"]);
     for &(link, &(transfer, held)) in all.iter().take(ROWS) {
         let by = held.by.map(|by| run.scenario.task_name(TaskId(by)));
         let because = CauseKind::new(cause_of(held.cause), false, by.is_some()).sentence(by.as_deref());

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use ordered_float::OrderedFloat;
 use weir_sim_core::{Stop, TaskId};
 
-use super::{LAST, ROWS, Sheet, clean, operations, spread, title};
+use super::losses::{listed, listed_words, waiting};
+use super::{Mark, ROWS, Sheet, clean, operations, spread, title};
 use crate::cause::{cause_text, place_text};
 use crate::percentiles::completion;
 use crate::run::{mean_rate, slowdown};
@@ -15,6 +16,8 @@ use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 /// Links shown.
 const BUSIEST: usize = 5;
+/// Slowdown from which colour points at a transfer; *assumed*: others cost it as much as it needs alone.
+const SLOW: f64 = 2.0;
 
 /// The whole text of a run.
 #[must_use]
@@ -96,30 +99,15 @@ fn transfers(run: &Run<'_>) -> String {
     let waits = rows.iter().map(times).any(|t| t.start > t.ready && !t.ready.is_never());
     let ready = waits.then_some(">ready");
     let before = ["transfer", "from → to"].into_iter().chain(ready);
-    let mut sheet = Sheet::new(before.chain([">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]));
+    let mut sheet = Sheet::new(before.chain([">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]))
+        .spare(["start", "ready", "mean rate", "from → to", "held back at"]);
     for &task in &rows {
-        sheet.row(transfer(run, task, waits));
+        let slow = slowdown(run, task).is_some_and(|by| by >= SLOW).then_some(Mark::Slow);
+        sheet.marked_row(slow, transfer(run, task, waits));
     }
-    let cut = format!("the {} of {total} transfers that end last: --json lists all\n", rows.len());
-    let gap = if planned { "\n" } else { "" };
-    format!("{gap}{}{}", sheet.finish(), if total > ROWS { &cut } else { "" })
-}
-
-/// The transfers that a table or a drawing has room for: all, or those that end last.
-pub(crate) fn listed(run: &Run<'_>, all: Vec<TaskId>) -> Vec<TaskId> {
-    if all.len() > ROWS { last_to_end(run, all) } else { all }
-}
-
-/// The last [`LAST`] to end, the last one first; what has not ended comes before, and equals stand in file order.
-fn last_to_end(run: &Run<'_>, mut all: Vec<TaskId>) -> Vec<TaskId> {
-    let key = |task: &TaskId| (Reverse(run.outcome.tasks[task.index()].end), *task);
-    // Without sorting all: the user of an interrupted run does not want to wait.
-    if all.len() > LAST {
-        all.select_nth_unstable_by_key(LAST, key);
-        all.truncate(LAST);
-    }
-    all.sort_unstable_by_key(key);
-    all
+    let cut = format!("the {} of {total} transfers {}: --json lists all\n", rows.len(), listed_words(run));
+    let (gap, cut) = (if planned { "\n" } else { "" }, if total > ROWS { &*cut } else { "" });
+    format!("{gap}{}{cut}{}", sheet.finish(), waiting(run, total))
 }
 
 fn transfer(run: &Run<'_>, task: TaskId, waits: bool) -> Vec<String> {
@@ -172,7 +160,11 @@ fn links(run: &Run<'_>) -> String {
         return String::new();
     }
     busiest.sort_by_key(|&(share, id)| (Reverse(OrderedFloat(share)), id));
-    let mut sheet = Sheet::new(["busiest links", ">utilisation", ">busy", ">peak", ">bandwidth", ">bytes"]);
+    let mut sheet = Sheet::new(["busiest links", ">utilisation", ">busy", ">peak", ">bandwidth", ">bytes"]).spare([
+        "peak",
+        "bandwidth",
+        "busy",
+    ]);
     for &(share, id) in busiest.iter().take(BUSIEST) {
         let total = outcome.links[id.index()];
         sheet.row([
@@ -185,6 +177,11 @@ fn links(run: &Run<'_>) -> String {
         ]);
     }
     let mut out = format!("\n{}", sheet.finish());
+    // Those of packets are never known.
+    let is_fluid = outcome.packets.is_none();
+    if is_fluid && busiest.iter().take(BUSIEST).any(|(_, id)| outcome.links[id.index()].peak.is_none()) {
+        out.push_str("peaks of large runs are not all known: --peaks reports every one\n");
+    }
     if busiest.len() > BUSIEST {
         let _ = writeln!(out, "… {} more links carried bytes: --json lists all", busiest.len() - BUSIEST);
     }

@@ -8,7 +8,7 @@ use weir_optimize::Distribution;
 use weir_optimize::search::{Method, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
-use super::{ROWS, Sheet, clean};
+use super::{Mark, ROWS, Sheet, clean};
 use crate::run::titled;
 use crate::{SearchReport, Solution, duration};
 
@@ -160,11 +160,12 @@ fn grid(report: &SearchReport) -> String {
     let rows = if few { table.rows().collect() } else { table.ranked(ROWS) };
     let header: Vec<String> = table.paths().map(|path| format!(">{}", clean(path))).collect();
     let header = header.into_iter().chain([">makespan", ">over best", ""].map(str::to_owned));
-    let mut sheet = Sheet::new(header);
+    let mut sheet = Sheet::new(header).spare(["over best"]);
     for row in rows {
         let best = if row.best { "best" } else { "" };
         let last = [time(row.makespan as f64), format!("{:.4}", row.ratio), best.to_owned()];
-        sheet.row(row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(last));
+        let cells = row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(last);
+        sheet.marked_row(row.best.then_some(Mark::Best), cells);
     }
     let more = if few {
         String::new()

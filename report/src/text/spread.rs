@@ -13,7 +13,11 @@ use crate::{EndSpread, Run, Spread, duration, instant};
 pub(super) fn spread(run: &Run<'_>) -> String {
     let Some(spread) = run.spread else { return String::new() };
     let operations = &run.scenario.operations;
-    let mut sheet = Sheet::new(["", ">end", ">earliest", ">median", ">latest", ">spread", ">of the median"]);
+    let mut sheet = Sheet::new(["", ">end", ">earliest", ">median", ">latest", ">spread", ">of the median"]).spare([
+        "end",
+        "of the median",
+        "median",
+    ]);
     for operation in operations.iter().take(ROWS) {
         sheet.row(row(&operation.id, run.ended(operation), spread.operation(operation)));
     }

@@ -92,7 +92,7 @@ fn totals(report: &SweepReport) -> String {
     let sweep = &report.sweep;
     let paths = sweep.grid().axes().iter().skip(1).map(|axis| clean(&axis.path));
     let last = [">baseline", ">best", ">gain"].map(str::to_owned);
-    let mut sheet = Sheet::new(["total".to_owned()].into_iter().chain(paths).chain(last));
+    let mut sheet = Sheet::new(["total".to_owned()].into_iter().chain(paths).chain(last)).spare(["baseline", "best"]);
     for total in sweep.totals().take(ROWS) {
         let values = report.combination(total.combination).into_iter().map(|(_, value)| line(value));
         let cells = sums(&total, true);

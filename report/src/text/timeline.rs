@@ -250,7 +250,8 @@ fn tasks(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> St
     let mut order: Vec<TaskId> = operation.tasks().collect();
     order.sort_by_key(|&task| by_start(run, task));
     let starts = Starts::new(run, served, operation);
-    let mut sheet = Sheet::new(["task", "engine", ">ready", ">lead", ">start", ">end", ">work", "starts after"]);
+    let mut sheet = Sheet::new(["task", "engine", ">ready", ">lead", ">start", ">end", ">work", "starts after"])
+        .spare(["ready", "lead", "work", "engine"]);
     for &task in order.iter().take(ROWS) {
         let (times, graph) = (run.outcome.tasks[task.index()], &run.scenario.tasks);
         let (engine, lead) = (graph.tasks()[task.index()].engine, graph.service(task).lead);

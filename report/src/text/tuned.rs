@@ -9,9 +9,11 @@ use weir_plugin_api::SimDuration;
 #[must_use]
 pub fn tuned(tuning: &Tuning) -> String {
     let under = titled(&tuning.arbiter.name, &tuning.arbiter.params);
-    let mut out = format!("{}\n{}, {}\n", clean(&tuning.scenario), clean(&tuning.file), clean(&under));
+    let load = if tuning.under_load { ", under the scenario's other traffic" } else { "" };
+    let mut out = format!("{}\n{}, {}{load}\n", clean(&tuning.scenario), clean(&tuning.file), clean(&under));
     for operation in &tuning.operations {
-        let mut sheet = Sheet::new([">size", ">packet", ">time", ">without packets", ">gain", ">bandwidth"]);
+        let mut sheet = Sheet::new([">size", ">packet", ">time", ">without packets", ">gain", ">bandwidth"])
+            .spare(["bandwidth", "without packets"]);
         for row in &operation.sizes {
             sheet.row(cells(row));
         }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use weir_plugin_api::{LinkId, SimTime};
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
 use weir_sim_core::PhaseRecord;
 
 use super::events::{Event, EventKind};
@@ -10,14 +10,21 @@ use super::go_on;
 use super::json::Args;
 use crate::Run;
 
-/// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
+/// Values of a counter at most where they are thinned; *assumed*, as many as a screen has room for.
+const POINTS: u64 = 500;
+
+/// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
+/// a value other than 0 stands until a 500th of the run has passed.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
+    is_thinned: bool,
     stop: &dyn Fn() -> bool,
     events: &mut Vec<Event>,
 ) -> io::Result<()> {
-    let mut counters = Counters { run, process_of, loads: vec![0.0; process_of.len()], written: Vec::new(), events };
+    let period = if is_thinned { SimDuration(run.outcome.now.0 / POINTS) } else { SimDuration::ZERO };
+    let (loads, next) = (vec![0.0; process_of.len()], vec![SimTime::ZERO; process_of.len()]);
+    let mut counters = Counters { run, process_of, period, next, loads, written: Vec::new(), events };
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     for (i, phase) in phases.iter().enumerate() {
         go_on(i, stop)?;
@@ -32,6 +39,10 @@ pub(super) fn add(
 struct Counters<'a> {
     run: &'a Run<'a>,
     process_of: &'a [u32],
+    /// Between two values of a counter at least.
+    period: SimDuration,
+    /// From when on the next value of each link is written.
+    next: Vec<SimTime>,
     /// Load of each link in the phase at hand; 0 between phases.
     loads: Vec<f64>,
     /// Links whose last value is not 0, with it; by link.
@@ -45,8 +56,10 @@ impl Counters<'_> {
         for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
             let carried = self.run.carried(task);
             for (link, share) in carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario)) {
-                self.loads[link.index()] += rate * share;
-                touched.push(link);
+                if self.process_of[link.index()] > 0 {
+                    self.loads[link.index()] += rate * share;
+                    touched.push(link);
+                }
             }
         }
         touched.sort_unstable();
@@ -55,11 +68,15 @@ impl Counters<'_> {
         for link in touched {
             let load = std::mem::take(&mut self.loads[link.index()]);
             let known = before.binary_search_by_key(&link, |&(link, _)| link).map_or(0.0, |at| before[at].1);
-            if load.to_bits() != known.to_bits() {
+            let is_new = load.to_bits() != known.to_bits();
+            let is_written = is_new && phase.start >= self.next[link.index()];
+            if is_written {
                 self.count(link, load, phase.start);
+                self.next[link.index()] = phase.start.after(self.period);
             }
-            if load > 0.0 {
-                self.written.push((link, load));
+            let shown = if is_written || !is_new { load } else { known };
+            if shown > 0.0 {
+                self.written.push((link, shown));
             }
         }
     }

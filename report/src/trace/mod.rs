@@ -10,6 +10,7 @@
 
 mod counters;
 mod events;
+mod filter;
 mod json;
 mod lanes;
 
@@ -23,9 +24,11 @@ use crate::cause::{cause_text, link_of};
 use crate::run::{Carried, mean_rate};
 use crate::timeline::{takes_time, work_span};
 use events::{Event, EventKind};
+use filter::Kept;
+pub use filter::{LinkPattern, TraceFilter};
 use json::Args;
 
-/// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document. Of an unfinished run, everything
+/// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document, or what the filter leaves of it. Of an unfinished run, everything
 /// up to where it stopped.
 ///
 /// Collecting it may take long: it ends soon after `stop` says so, which is asked now and then. `stop` is for a program that
@@ -33,8 +36,13 @@ use json::Args;
 ///
 /// # Errors
 /// What the writer says; [`std::io::ErrorKind::TimedOut`] where `stop` has ended it.
-pub fn write_trace(run: &Run<'_>, stop: &dyn Fn() -> bool, out: impl Write) -> std::io::Result<()> {
-    let mut trace = Trace::new(run);
+pub fn write_trace(
+    run: &Run<'_>,
+    filter: &TraceFilter,
+    stop: &dyn Fn() -> bool,
+    out: impl Write,
+) -> std::io::Result<()> {
+    let mut trace = Trace::new(run, filter);
     let written = trace.collect(stop).and_then(|()| trace.write(stop, BufWriter::with_capacity(1 << 16, out)));
     if stop() {
         // Taking millions of events apart would take as long as collecting them.
@@ -53,6 +61,7 @@ fn go_on(at: usize, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
 /// A trace while it is collected.
 struct Trace<'r> {
     run: &'r Run<'r>,
+    kept: Kept,
     /// Names of processes and threads.
     names: Vec<Event>,
     events: Vec<Event>,
@@ -62,8 +71,9 @@ struct Trace<'r> {
 }
 
 impl<'r> Trace<'r> {
-    fn new(run: &'r Run<'r>) -> Self {
-        Self { run, names: Vec::new(), events: Vec::new(), processes: 0, slices: 0 }
+    fn new(run: &'r Run<'r>, filter: &TraceFilter) -> Self {
+        let kept = Kept::of(run, filter);
+        Self { run, kept, names: Vec::new(), events: Vec::new(), processes: 0, slices: 0 }
     }
 
     /// A new process; viewers show them in the order of their numbers.
@@ -102,7 +112,7 @@ impl<'r> Trace<'r> {
     fn links(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
         let run = self.run;
         let used: Vec<LinkId> = (0..run.outcome.links.len())
-            .filter(|&link| run.outcome.links[link].bytes > 0)
+            .filter(|&link| run.outcome.links[link].bytes > 0 && self.kept.links[link])
             .map(LinkId::from_index)
             .collect();
         let mut process_of = vec![0; run.outcome.links.len()];
@@ -111,9 +121,11 @@ impl<'r> Trace<'r> {
         }
         for (at, task) in run.transfers().enumerate() {
             go_on(at, stop)?;
-            self.transfer(task, &process_of);
+            if self.kept.tasks[task.index()] {
+                self.transfer(task, &process_of);
+            }
         }
-        counters::add(run, &process_of, stop, &mut self.events)
+        counters::add(run, &process_of, self.kept.is_part, stop, &mut self.events)
     }
 
     /// A transfer on each link of its route.
@@ -124,7 +136,7 @@ impl<'r> Trace<'r> {
             return;
         }
         let (name, args) = (run.scenario.task_name(task), transfer_args(run, task, &carried));
-        for (link, _) in carried.shares(run.scenario) {
+        for (link, _) in carried.shares(run.scenario).into_iter().filter(|(link, _)| process_of[link.index()] > 0) {
             self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), span);
         }
     }
@@ -137,7 +149,7 @@ impl<'r> Trace<'r> {
         for (i, task) in run.scenario.tasks.tasks().iter().enumerate() {
             go_on(i, stop)?;
             let is_ready = !run.outcome.tasks[i].ready.is_never();
-            if task.engine != EngineId::NONE && is_ready && takes_time(run, TaskId(i as u32)) {
+            if task.engine != EngineId::NONE && is_ready && self.kept.tasks[i] && takes_time(run, TaskId(i as u32)) {
                 by_engine[task.engine.0 as usize].push(TaskId(i as u32));
             }
         }

@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 use weir_plugin_api::SimTime;
 use weir_report::draw::{Canvas, gantt};
-use weir_report::{Run, write_trace};
+use weir_report::{Run, TraceFilter, write_trace};
 use weir_sim_core::{Outcome, PhaseRecord, TaskId, TaskTimes};
 
 use crate::planned::{at, reported};
@@ -76,9 +76,9 @@ fn charts_fit_their_width_and_names_line_up() {
     let legend = |width| chart(Canvas { width, ..ASCII }, three_phases).len() - 3;
     assert_eq!([39, 40, 53, 54, 71, 72].map(legend), [3, 2, 2, 2, 2, 1]);
     let many = with_run(11, |_| (), |run| gantt(run, ASCII));
-    assert!(many.starts_with("t0  #") && many.contains("\nt10 x") && !many.contains("that end last"), "{many}");
+    assert!(many.starts_with("t0  #") && many.contains("\nt10 x") && !many.contains("that lost most"), "{many}");
     let most = with_run(41, |_| (), |run| gantt(run, ASCII));
-    assert!(most.ends_with("\nthe 20 of 41 transfers that end last\n"), "{most}");
+    assert!(most.ends_with("\nthe 20 of 41 transfers that lost most against being alone\n"), "{most}");
     for empty in
         [with_run(0, |_| (), |run| gantt(run, ASCII)), with_run(2, |o| o.now = SimTime(0), |run| gantt(run, ASCII))]
     {
@@ -88,7 +88,7 @@ fn charts_fit_their_width_and_names_line_up() {
 
 fn trace(run: &Run<'_>) -> Vec<Value> {
     let mut out = Vec::new();
-    write_trace(run, &|| false, &mut out).expect("writes to memory");
+    write_trace(run, &TraceFilter::default(), &|| false, &mut out).expect("writes to memory");
     let trace: Value = serde_json::from_slice(&out).expect("is JSON");
     trace["traceEvents"].as_array().expect("a list").clone()
 }
@@ -151,7 +151,8 @@ fn a_trace_leaves_out_who_never_began() {
     };
     assert_eq!(of(&with_run(2, never, trace), "b", ["name"]), [[json!("t0")], [json!("t0")]]);
     let mut out = Vec::new();
-    let error = with_run(2, three_phases, |run| write_trace(run, &|| true, &mut out)).expect_err("it is stopped");
+    let error = with_run(2, three_phases, |run| write_trace(run, &TraceFilter::default(), &|| true, &mut out))
+        .expect_err("it is stopped");
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
 }
 

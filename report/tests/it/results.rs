@@ -275,14 +275,21 @@ fn large_loads_have_percentiles_and_a_short_table() {
         o.tasks[90] = TaskTimes { end: SimTime::NEVER, sent: SimTime::NEVER, ..o.tasks[90] };
     };
     let table = with_run(100, later, text::run);
-    assert!(table.contains("\nthe 20 of 100 transfers that end last: --json lists all\n"), "{table}");
+    assert!(
+        table.contains("\nthe 20 of 100 transfers that lost most against being alone: --json lists all\n"),
+        "{table}"
+    );
     let listed: Vec<&str> =
         table.lines().filter(|l| l.starts_with('t') && l.contains("a → b")).map(|l| &l[..3]).collect();
-    assert_eq!(listed[..3], ["t90", "t70", "t0 "], "what has not ended, then by the end, then in file order: {table}");
+    assert_eq!(
+        listed[..3],
+        ["t90", "t70", "t0 "],
+        "what has not ended, then by what it lost, then in file order: {table}"
+    );
     assert_eq!((listed.len(), listed[19]), (20, "t17"));
     assert!(table.contains("percentile"), "{table}");
     let forty = with_run(40, |_| (), text::run);
-    assert!(forty.contains("t39 ") && !forty.contains("end last") && !forty.contains("percentile"), "{forty}");
+    assert!(forty.contains("t39 ") && !forty.contains("lost most") && !forty.contains("percentile"), "{forty}");
     assert!(with_run(41, |_| (), text::run).contains("percentile"), "wherever the table is cut");
 }
 

@@ -205,6 +205,8 @@ export interface Tuned {
   input_sha256: string;
   /** The arbiter under which the ways were tried. */
   arbiter: Arbiter3;
+  /** Whether the rest of the scenario ran beside each put; else each was simulated alone. */
+  under_load?: boolean;
   /** Each `put` that was tuned, with its best packets. */
   operations: TunedOperation[];
 }
@@ -869,7 +871,7 @@ export interface TunedSize {
   bytes: number;
   /** The packet; `None` where no packets are best. */
   packet: number | null;
-  /** Its simulated time alone, seconds. */
+  /** Its simulated time, seconds. */
   seconds: number;
   /** The same in picoseconds, exact. */
   ps: number;

@@ -359,11 +359,26 @@ fn not_finite(text: &str) -> Option<Problem> {
     None
 }
 
+/// A unit as this format writes it, of one as networks write them: `16Gbps`, `100mbps`, `128Gbit/s`.
+fn usual_unit(unit: &str) -> String {
+    let usual = unit.replace("bit", "b").replace("bps", "b/s").replace("Bps", "B/s").replace("/sec", "/s");
+    match usual.chars().next() {
+        // Milli- and gram mean nothing here.
+        Some(prefix @ ('g' | 'm' | 't')) if usual.ends_with("b/s") => {
+            format!("{}{}", prefix.to_ascii_uppercase(), &usual[1..])
+        }
+        _ => usual,
+    }
+}
+
 fn unknown_unit(text: &str, unit: &str, speech: &Speech, units: &[Unit], per: &str) -> Problem {
-    // As networks write them: `16Gbps`, `128Gbit/s`.
-    let usual = unit.replace("bit", "b").replace("bps", "b/s").replace("Bps", "B/s");
+    let usual = usual_unit(unit);
     let bare = usual.strip_suffix(per).unwrap_or(&usual);
-    let near = find(bare, units).map(|unit| unit.0).or_else(|| nearest(bare, units.iter().map(|u| u.0)));
+    let near = match find(bare, units) {
+        // The unit is sure, so that the whole value can be copied.
+        Some(unit_meant) => Some(format!("{}{}", &text[..text.rfind(unit).unwrap_or(0)], unit_meant.0)),
+        None => nearest(bare, units.iter().map(|u| u.0)).map(str::to_owned),
+    };
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}{per}`? "));
     let message = format!("{} has the unknown unit {}", quoted(text), quoted(unit));
     Problem::new(message, format!("{near}units of {}: {}", &speech.noun[2..], speech.units))

@@ -88,8 +88,18 @@ impl<'a> RankPlacement<'a> {
         refused(self.context.scenario, &self.devices, error)
     }
 
-    /// The costs of pairs of devices.
+    /// The costs of pairs of devices; refused where the objective is a latency and there is none.
     fn machine(&self, objective: Objective) -> Result<Machine, PlacementError> {
+        let machine = self.costs(objective)?;
+        let counts = objective == self.context.settings.objective;
+        if counts && objective == Objective::Latency && machine.is_free() {
+            Err(PlacementError::NoLatencies)
+        } else {
+            Ok(machine)
+        }
+    }
+
+    fn costs(&self, objective: Objective) -> Result<Machine, PlacementError> {
         let fabric = &self.context.scenario.fabric;
         if let Some(matrix) = self.matrix.filter(|_| objective == self.context.settings.objective) {
             return measured(matrix, &self.devices, objective);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir::{Error, Scenario};
-use weir_report::{Run, write_trace};
+use weir_report::{Run, TraceFilter, write_trace};
 
 use crate::args::RunArgs;
 use crate::export::{Export, is_too_large, left_out};
@@ -41,6 +41,12 @@ impl<'a> Files<'a> {
             target.as_deref().map_or(Ok(()), |target| output::spare(option, target, &named))?;
         }
         self.tables.spare(&named)?;
+        if let Some(pattern) = self.args.timeline_links.iter().find(|one| !one.is_known(scenario.contents())) {
+            return Err(Error::input(format!(
+                "--timeline-links {pattern}: {} has no such link: `weir check --nodes` lists them",
+                scenario.contents().file
+            )));
+        }
         if self.args.timeline.is_some() && scenario.arbiters().len() > 1 {
             let names: Vec<_> = scenario.arbiters().iter().map(|spec| spec.name.as_str()).collect();
             return Err(Error::input(format!(
@@ -57,7 +63,11 @@ impl<'a> Files<'a> {
         if let Some(target) = &self.args.timeline {
             match is_too_large(run) {
                 true => left_out(&target.display().to_string()),
-                false => output::replace_with(target, |file| write_trace(run, &interrupt::is_overdue, file))?,
+                false => output::replace_with(target, |file| {
+                    let links = self.args.timeline_links.clone();
+                    let filter = TraceFilter { links, most: self.args.timeline_top };
+                    write_trace(run, &filter, &interrupt::is_overdue, file)
+                })?,
             }
         }
         self.tables.add_run(run);

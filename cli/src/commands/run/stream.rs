@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir::{ArbiterSpec, Error, Scenario};
+use weir::{ArbiterSpec, Error, RunOptions, Scenario};
 use weir_report::{Streamed, text, write_streamed};
 
 use super::writer::Writer;
@@ -13,6 +13,7 @@ use crate::input::{load_streamed, read_files};
 use crate::interrupt::Stage;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
+use crate::progress;
 use crate::simulate::{self, warn_of};
 use crate::values::StreamTarget;
 
@@ -33,7 +34,10 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> 
     let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
     writer.out.part(|out| target.lines.begin(out))?;
     let running = Stage::running();
-    let outcome = streaming.run(&simulate::watched(&options(args, false)?), &mut writer);
+    let options = simulate::watched(&options(args, false)?);
+    let transfers = streaming.stream.census().transfers();
+    let outcome =
+        progress::of_run(transfers, |progress| streaming.run(&RunOptions { progress, ..options }, &mut writer));
     let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or(error))?;
     drop(running);
     let _writing = Stage::writing();

@@ -1,6 +1,9 @@
-//! How far a search is: one line on stderr where that is a terminal, nothing elsewhere.
+//! How far a search or a large run is: one line on stderr where that is a terminal, nothing elsewhere.
 
-use std::sync::{Mutex, PoisonError};
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,7 +13,7 @@ use weir_plugin_api::SimDuration;
 use crate::failure::message;
 use crate::interrupt;
 
-/// Searches that end sooner show nothing.
+/// What ends sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Shows the progress and the warnings of a search.
@@ -37,12 +40,52 @@ impl Watch for Terminal {
     }
 }
 
-/// The line of one search, shown while it lives.
+/// Transfers from which a run may take long enough for a line (*assumed*: some 10^5 a second are simulated).
+const LARGE: usize = 100_000;
+/// How often the line of a run is drawn anew.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Runs `run` and shows how many of the starts and ends of its `transfers` are done, which it counts in what it is handed.
+/// Without a terminal, and for small runs, nobody counts.
+pub(crate) fn of_run<T>(transfers: usize, run: impl FnOnce(Option<Arc<AtomicU64>>) -> T) -> T {
+    if transfers < LARGE || !stderr().is_terminal() {
+        return run(None);
+    }
+    let (events, over) = (Arc::new(AtomicU64::new(0)), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let line = scope.spawn(|| {
+            let mut progress = Progress::new("transfers", transfers as u64, 0);
+            while !over.load(Ordering::Relaxed) {
+                thread::park_timeout(PERIOD);
+                // A start and an end of each.
+                progress.update(events.load(Ordering::Relaxed) / 2, None);
+            }
+        });
+        // Also where the run panics: the scope waits for the line.
+        let _ending = Ending { over: &over, line: line.thread().clone() };
+        run(Some(Arc::clone(&events)))
+    })
+}
+
+/// Ends the line of a run when it is dropped.
+struct Ending<'a> {
+    over: &'a AtomicBool,
+    line: Thread,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.line.unpark();
+    }
+}
+
+/// The line of one search or run, shown while it lives.
 struct Progress {
     what: &'static str,
     all: u64,
     begin: Instant,
-    /// Candidates that were known when the search began: they took none of its time.
+    /// How many were known at the begin: they took none of the time.
     known: u64,
     /// The least makespan so far, ps.
     best: u64,
@@ -50,7 +93,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// For a search over `all` of `what`.
+    /// For a search or run over `all` of `what`.
     fn new(what: &'static str, all: u64, known: u64) -> Self {
         Self { what, all, begin: Instant::now(), known, best: u64::MAX, bar: None }
     }

@@ -1,0 +1,171 @@
+//! Answers that can be trusted at a glance: messages that name the thing and the remedy, and tables that say what they
+//! leave out.
+
+use crate::common::search::Folder;
+use crate::common::{json_lines, run, run_with_input, scenario};
+
+const PAIR: &str = "\
+weir: 1
+name: a pair
+topology:
+  link_types: { x: { bandwidth: 16GB/s } }
+  tree: { rc: { kind: root-complex, children: { a: { kind: gpu, link: x }, b: { kind: gpu, link: x } } } }
+workload:
+  - transfer: { id: t, from: a, to: b, size: 16MB }
+";
+
+fn refused(text: &[u8], expected: &[&str]) {
+    let folder = Folder::new();
+    let file = folder.path("s.yaml");
+    std::fs::write(&file, text).expect("is written");
+    let ended = run(&["run", &file]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    expected.iter().for_each(|part| assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr));
+}
+
+#[test]
+fn a_unit_of_networks_is_met_with_the_value_that_was_meant() {
+    for (written, meant) in
+        [("128Gbps", "128Gb/s"), ("100mbps", "100Mb/s"), ("16GBps", "16GB/s"), ("128 Gbit/s", "128 Gb/s")]
+    {
+        refused(
+            PAIR.replace("16GB/s", written).as_bytes(),
+            &["unknown unit", &format!("did you mean `{meant}`?"), ":4:"],
+        );
+    }
+}
+
+#[test]
+fn a_missing_version_is_met_with_the_line_to_add() {
+    refused(
+        PAIR.replace("weir: 1\n", "").as_bytes(),
+        &["needs the key `weir`", "add the line `weir: 1`", "s.yaml:1:1"],
+    );
+}
+
+#[test]
+fn utf_16_is_named() {
+    let units: Vec<u16> = PAIR.encode_utf16().collect();
+    for (mark, name, bytes) in [
+        ("\u{feff}", "UTF-16 (little-endian)", u16::to_le_bytes as fn(u16) -> [u8; 2]),
+        ("\u{feff}", "UTF-16 (big-endian)", u16::to_be_bytes),
+        ("", "UTF-16 (little-endian)", u16::to_le_bytes),
+        ("", "UTF-16 (big-endian)", u16::to_be_bytes),
+    ] {
+        let text: Vec<u8> = mark.encode_utf16().chain(units.iter().copied()).flat_map(bytes).collect();
+        refused(&text, &[&format!("is encoded as {name}"), "save it as UTF-8"]);
+    }
+}
+
+#[test]
+fn a_saved_result_on_standard_input_is_named() {
+    let saved = run(&["run", &scenario("pcie/four-transfers.yaml"), "--json"]).stdout;
+    for command in [&["run", "-"][..], &["explain", "-"], &["check", "-"]] {
+        let ended = run_with_input(command, saved.as_bytes());
+        let expected =
+            "error: standard input is a saved result of `weir run --json`, not a scenario: `weir report -` shows it";
+        assert!(ended.code == 2 && ended.stderr.starts_with(expected), "{command:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_comparison_of_unrelated_results_warns_and_may_be_full() {
+    let (one, other) = (scenario("pcie/four-transfers.yaml"), scenario("pcie/halo-2d-fastest.yaml"));
+    let compare = |files: &[&str]| run(&[&["compare", "--arbiter", "max-min", "--full", "--json"], files].concat());
+    let ended = compare(&[&one, &other]);
+    assert!(ended.stderr.contains("have no transfer or operation in common"), "{}", ended.stderr);
+    let results = &json_lines(&ended.stdout)[0]["results"];
+    assert!(results[0]["phases"].is_array() && results[1]["nodes"].is_array(), "{results}");
+    assert_eq!(compare(&[&one, &one]).stderr, "");
+}
+
+#[test]
+fn output_is_the_result_in_every_command() {
+    let folder = Folder::new();
+    let (file, target) = (scenario("pcie/four-transfers.yaml"), folder.path("result"));
+    for command in ["run", "compare", "explain"] {
+        for json in [&[][..], &["--json"]] {
+            let plain = run(&[&[command, &*file], json].concat());
+            let saved = run(&[&[command, &*file, "--output", &target], json].concat());
+            assert_eq!((saved.code, saved.stdout.as_str()), (0, ""), "{command}: {}", saved.stderr);
+            assert_eq!(std::fs::read_to_string(&target).expect("is there"), plain.stdout, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_latency_is_no_objective_without_latencies() {
+    let ended = run(&["optimize", &scenario("mapping/helios-stencil.yaml"), "--objective", "latency"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    assert!(ended.stderr.contains("no route between the devices has a latency"), "{}", ended.stderr);
+}
+
+/// An offload of 16 MiB to a GTX Titan in so many streams, with more keys.
+fn offload(streams: &str, more: &str) -> String {
+    let topology = scenario("topologies/three-gpus.yaml");
+    format!(
+        "weir: 1\ntopology: {topology}\nworkload:\n  - offload: {{ id: k, device: titan, in: 16MiB, streams: {streams}, \
+         preset: pcie3-gtx-titan, {more} }}\n"
+    )
+}
+
+#[test]
+fn a_direction_without_bytes_costs_nothing() {
+    // 9.42 us + 16 MiB · 83.18392 ps + 255 · 2.503 us = 2043.28 us, as Fig. 5 of the text; the formula as it is printed
+    // adds 9.023 us + 255 · 2.674 us for copies of nothing.
+    let folder = Folder::new();
+    for (more, time) in [("", "2.043 ms"), ("empty_copies: true, copy_engines: 1", "2.734 ms")] {
+        let file = folder.write("s.yaml", &offload("256", more));
+        let ended = run(&["run", &file, "--library", "/"]);
+        let expected = format!("category {time}        equal");
+        assert!(ended.stdout.contains(&expected), "{} {}", ended.stdout, ended.stderr);
+        assert!(ended.stdout.contains("k: copies take the time of the parameters"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn an_automatic_number_says_when_it_is_the_last_one_tried() {
+    let folder = Folder::new();
+    let free = "kernel: 10ms, parameters: { gap_in: 0ps, latency_in: 0ps }";
+    let file = folder.write("s.yaml", &offload("auto", free));
+    let ended = run(&["run", &file, "--library", "/"]);
+    let expected = "k: streams auto: 256 is the fastest alone";
+    assert!(ended.stdout.contains(expected), "{} {}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("the most that was tried, more may be faster"), "{}", ended.stdout);
+    let file = folder.write("s.yaml", &offload("auto", "kernel: 1ms"));
+    assert!(!run(&["run", &file, "--library", "/"]).stdout.contains("the most that was tried"));
+}
+
+#[test]
+fn a_roofline_is_printed() {
+    let folder = Folder::new();
+    let bounds = "kernel: 1ms, bounds: { flops: 2e9, peak_flops: 1e12, memory_bandwidth: 200GB/s, \
+                  operational_intensity: 10, pcie_bandwidth: 12GB/s }";
+    let ended = run(&["run", &folder.write("s.yaml", &offload("4", bounds)), "--library", "/"]);
+    // 16 MiB take 1.398 ms at 12 GB/s; the kernel takes 2 ms at 1 Tflop/s.
+    assert!(
+        ended.stdout.contains("k: roofline: full overlap 1.000 Tflop/s (2.000 ms)"),
+        "{} {}",
+        ended.stdout,
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_timeline_may_be_of_some_links_and_transfers() {
+    let folder = Folder::new();
+    let (file, target) = (scenario("network/random-64-hosts.yaml"), folder.path("trace.json"));
+    let timeline = |more: &[&str]| {
+        let ended = run(&[&["run", &*file, "--timeline", &target], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        std::fs::read_to_string(&target).expect("is there")
+    };
+    let (all, top) = (timeline(&[]), timeline(&["--timeline-top", "3"]));
+    let links = timeline(&["--timeline-links", "leaf0/h*,leaf1/h2->*"]);
+    let slices = |text: &str| text.matches("\"ph\":\"b\"").count();
+    assert!(top.len() < all.len() / 4 && slices(&top) < 40, "{} {}", top.len(), all.len());
+    assert!(links.contains("\"name\":\"core/leaf0/h3 → ") && !links.contains("\"name\":\"core/leaf2/h3 → "));
+    assert!(slices(&links) > 0 && slices(&links) < slices(&all) / 4);
+    let wrong = run(&["run", &file, "--timeline", &target, "--timeline-links", "nowhere"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("has no such link"), "{}", wrong.stderr);
+}

@@ -1,0 +1,290 @@
+//! The one table printer, which fits tables to the terminal.
+//!
+//! **Order.** While a table is too wide: the columns that its maker can spare are left out, in the order in which it names them;
+//! then texts are shortened, the widest column first, to [`SHORTEST`] characters at least; then columns are left out from the
+//! right, but for the first. A line below says what is missing.
+
+use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+
+use super::{Layout, clean};
+
+/// Characters to which texts are shortened at most; *assumed*, what tells most names apart.
+const SHORTEST: usize = 12;
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// Columns flush left or right, two spaces between, a rule below the header.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill(RULE).junction(RULE));
+const RULE: char = '─';
+
+const PLAIN: &str = "\u{1b}[0m";
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+
+/// Why a row stands out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// The best of all.
+    Best,
+    /// Something to look at first.
+    Slow,
+}
+
+impl Mark {
+    /// Green or yellow (ECMA-48, select graphic rendition).
+    fn colour(self) -> &'static str {
+        match self {
+            Self::Best => "\u{1b}[32m",
+            Self::Slow => "\u{1b}[33m",
+        }
+    }
+}
+
+/// A table under construction.
+pub struct Sheet {
+    columns: Vec<Column>,
+    rows: Vec<(Vec<String>, Option<Mark>)>,
+    /// The columns to leave out first.
+    spare: Vec<String>,
+}
+
+/// A column: its heading, and how it is shown.
+#[derive(Clone)]
+struct Column {
+    name: String,
+    right: bool,
+    hidden: bool,
+    /// Characters of its texts at most.
+    most: usize,
+}
+
+impl Column {
+    /// The heading on one line, for a message; what has no heading has no name.
+    fn title(&self) -> String {
+        self.name.replace('\n', " ")
+    }
+}
+
+impl Sheet {
+    /// A table with these columns; `>` before a name makes the column flush right.
+    pub fn new<S: AsRef<str>>(header: impl IntoIterator<Item = S>) -> Self {
+        let column = |name: S| {
+            let (name, right) = (name.as_ref().trim_start_matches('>').to_owned(), name.as_ref().starts_with('>'));
+            Column { name, right, hidden: false, most: usize::MAX }
+        };
+        Self { columns: header.into_iter().map(column).collect(), rows: Vec::new(), spare: Vec::new() }
+    }
+
+    /// The columns that a narrow terminal leaves out, the first one first.
+    #[must_use]
+    pub fn spare<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.spare = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds a row; its texts are made safe for a terminal.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.marked_row(None, cells);
+    }
+
+    /// As [`Self::row`], where colour may show what is special about it.
+    pub fn marked_row(&mut self, mark: Option<Mark>, cells: impl IntoIterator<Item = String>) {
+        self.rows.push((cells.into_iter().map(|cell| clean(&cell)).collect(), mark));
+    }
+
+    /// The table as lines, each ending in a newline, without trailing spaces.
+    #[must_use]
+    pub fn finish(self) -> String {
+        self.fitted(Layout::current())
+    }
+
+    fn fitted(mut self, layout: Layout) -> String {
+        let missing = layout.width.map_or_else(String::new, |width| self.fit(width));
+        let mut lines = self.lines();
+        if layout.width.is_some() {
+            let width = self.width();
+            let rule = lines.iter_mut().find(|line| line.starts_with(RULE));
+            rule.into_iter().for_each(|rule| *rule = RULE.to_string().repeat(width));
+        }
+        let lines = if layout.colour { self.coloured(lines) } else { lines };
+        lines.into_iter().map(|line| format!("{line}\n")).collect::<String>() + &missing
+    }
+
+    /// Hides and shortens until the table fits, and says what is missing.
+    fn fit(&mut self, width: usize) -> String {
+        for name in std::mem::take(&mut self.spare) {
+            let found = self.columns.iter().position(|column| column.name == name && !column.hidden);
+            if let Some(at) = found.filter(|_| self.width() > width) {
+                self.columns[at].hidden = true;
+            }
+        }
+        while self.width() > width && (self.shorten(self.width() - width) || self.hide_last()) {}
+        self.missing(width)
+    }
+
+    /// Characters of the widest line.
+    fn width(&self) -> usize {
+        self.lines().iter().find(|line| line.starts_with(RULE)).map_or(0, |rule| rule.chars().count() - GAP)
+    }
+
+    /// Shortens the widest column of texts by so much; whether one could be.
+    fn shorten(&mut self, excess: usize) -> bool {
+        let widest = self.shown().into_iter().map(|at| (self.wide(at), at)).max_by_key(|&(wide, at)| (wide, !at));
+        let Some((wide, at)) = widest.filter(|&(wide, _)| wide > SHORTEST) else { return false };
+        // Not below the next widest, which is then shortened with it.
+        let next = self.shown().into_iter().filter(|&other| other != at).map(|other| self.wide(other)).max();
+        let floor = next.unwrap_or(0).min(wide - 1).max(SHORTEST);
+        self.columns[at].most = wide.saturating_sub(excess).max(floor);
+        true
+    }
+
+    /// Characters of a column that can be shortened: its heading, and its texts unless they are numbers.
+    fn wide(&self, at: usize) -> usize {
+        let column = &self.columns[at];
+        let heading = column.name.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        let cells = self.rows.iter().filter_map(|(row, _)| row.get(at)).map(|cell| cell.chars().count()).max();
+        let (heading, cells) = (heading.min(column.most), cells.unwrap_or(0));
+        match column.right {
+            true if heading <= cells => 0,
+            true => heading,
+            false => heading.max(cells.min(column.most)),
+        }
+    }
+
+    /// Hides the last column; whether there was one beside the first.
+    fn hide_last(&mut self) -> bool {
+        let last = self.shown().into_iter().skip(1).last();
+        last.into_iter().for_each(|at| self.columns[at].hidden = true);
+        // There is room again.
+        self.columns.iter_mut().for_each(|column| column.most = usize::MAX);
+        last.is_some()
+    }
+
+    fn shown(&self) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&at| !self.columns[at].hidden).collect()
+    }
+
+    /// What is not shown: `to fit 80 columns without start, mean rate: --wide shows all`.
+    fn missing(&self, width: usize) -> String {
+        let hidden: Vec<String> = self.columns.iter().filter(|column| column.hidden).map(Column::title).collect();
+        let is_cut = self.columns.iter().any(|column| !column.hidden && column.most < usize::MAX);
+        let what = match (hidden.is_empty(), is_cut) {
+            (true, false) => return String::new(),
+            (true, true) => "with shortened texts".to_owned(),
+            (false, true) => format!("with shortened texts, without {}", hidden.join(", ")),
+            (false, false) => format!("without {}", hidden.join(", ")),
+        };
+        wrapped(&format!("to fit {width} columns {what}: --wide shows all"), width)
+    }
+
+    /// The lines of the header, the rule and the rows.
+    fn lines(&self) -> Vec<String> {
+        let shown = self.shown();
+        let cell = |at: usize, text: &str| {
+            let align = if self.columns[at].right { CellAlignment::Right } else { CellAlignment::Left };
+            Cell::new(text).set_alignment(align)
+        };
+        // Of a number every digit counts.
+        let most = |at: usize| if self.columns[at].right { usize::MAX } else { self.columns[at].most };
+        let mut table = Table::new();
+        table.load_style(STYLE);
+        table.set_header(shown.iter().map(|&at| cell(at, &short(&self.columns[at].name, self.columns[at].most))));
+        for (row, _) in &self.rows {
+            table.add_row(shown.iter().filter_map(|&at| row.get(at).map(|text| cell(at, &short(text, most(at))))));
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, GAP as u16));
+        }
+        table.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// Bold headers, a dim rule, and marked rows in their colours.
+    fn coloured(&self, lines: Vec<String>) -> Vec<String> {
+        let rule = lines.iter().position(|line| line.starts_with(RULE)).unwrap_or(0);
+        let style = |at: usize| match at.checked_sub(rule + 1) {
+            None if at == rule => Some(DIM),
+            None => Some(BOLD),
+            Some(row) => self.rows.get(row).and_then(|(_, mark)| mark.map(Mark::colour)),
+        };
+        let paint = |(at, line): (usize, String)| match style(at) {
+            Some(style) => format!("{style}{line}{PLAIN}"),
+            None => line,
+        };
+        lines.into_iter().enumerate().map(paint).collect()
+    }
+}
+
+/// Each line of a text in at most so many characters; `…` stands for what is cut: the begin of a path, the end of what else.
+fn short(text: &str, most: usize) -> String {
+    let line = |line: &str| {
+        let (all, kept) = (line.chars().count(), most.saturating_sub(1));
+        match (all > most, line.contains('/') && !line.contains(' ')) {
+            (false, _) => line.to_owned(),
+            (true, true) => format!("…{}", line.chars().skip(all - kept).collect::<String>()),
+            (true, false) => format!("{}…", line.chars().take(kept).collect::<String>().trim_end()),
+        }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Words on lines of at most so many characters, where they are no longer themselves.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut out, mut at) = (String::new(), 0);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if at > 0 && at + 1 + length > width {
+            out.push_str("\n  ");
+            at = 2;
+        } else if at > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += length;
+    }
+    out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIDE: Layout = Layout { width: None, colour: false };
+
+    fn sheet() -> Sheet {
+        let mut sheet = Sheet::new(["transfer", ">start", ">end", "because"]).spare(["start"]);
+        sheet.marked_row(Some(Mark::Slow), ["a", "0 s", "12.5 ms", "downstream port shared with b"].map(str::to_owned));
+        sheet.row(["node/b", "0 s", "1 ms", ""].map(str::to_owned));
+        sheet
+    }
+
+    #[test]
+    fn spare_columns_go_before_texts_are_shortened_and_others_go() {
+        let at = |width| sheet().fitted(Layout { width: Some(width), ..WIDE });
+        let whole = sheet().fitted(WIDE);
+        assert_eq!(whole.lines().nth(2).map(|line| line.chars().count()), Some(56), "{whole}");
+        assert_eq!(at(56).lines().nth(2), whole.lines().nth(2));
+        assert!(at(55).ends_with("to fit 55 columns without start: --wide shows all\n"), "{}", at(55));
+        let narrow = at(40);
+        assert!(narrow.contains("downstream port…"), "{narrow}");
+        assert!(
+            narrow.ends_with("to fit 40 columns with shortened texts,\n  without start: --wide shows all\n"),
+            "{narrow}"
+        );
+        assert!(narrow.lines().take(4).all(|line| line.chars().count() <= 40), "{narrow}");
+        assert!(at(1).starts_with("transfer\n────────\n"), "{}", at(1));
+    }
+
+    #[test]
+    fn colour_is_of_the_header_and_of_marked_rows() {
+        let text = sheet().fitted(Layout { colour: true, ..WIDE });
+        let begins: Vec<bool> = text.lines().map(|line| line.starts_with('\u{1b}')).collect();
+        assert_eq!(begins, [true, true, true, false]);
+    }
+
+    #[test]
+    fn of_a_path_the_end_is_kept() {
+        assert_eq!(short("scenarios/pcie/halo.yaml\nmax-min", 10), "…halo.yaml\nmax-min");
+        assert_eq!(short("a long reason", 8), "a long…");
+    }
+}
