@@ -26,6 +26,8 @@ export interface RunResult {
   stopped_ps?: number | null;
   /** What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing. */
   remarks?: string[] | null;
+  /** The directed links that changed by `events`; absent if none did. */
+  link_changes?: LinkChange[] | null;
   /** 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits. */
   fingerprint: string;
   /** Latest end of any task, of those that ended. */
@@ -206,7 +208,7 @@ export interface Tuned {
   /** The arbiter under which the ways were tried. */
   arbiter: Arbiter3;
   /** Whether the rest of the scenario ran beside each put; else each was simulated alone. */
-  under_load?: boolean;
+  under_load?: boolean | null;
   /** Each `put` that was tuned, with its best packets. */
   operations: TunedOperation[];
 }
@@ -332,6 +334,24 @@ export interface PortArbiter {
 /** That transfers went packet by packet. */
 export type PacketFidelity = "packet";
 
+/** A directed link that changed. */
+export interface LinkChange {
+  /** The link. */
+  link: Ends;
+  /** How often what it carries changed. */
+  changes: number;
+  /** For how long it was down, seconds. */
+  down_s: number;
+}
+
+/** The two nodes of a directed link. */
+export interface Ends {
+  /** The node it leaves. */
+  from: string;
+  /** The node it enters. */
+  to: string;
+}
+
 /** Further runs in which every transfer starts later by a random time: how far the makespan moves. */
 export interface Spread {
   /** A transfer starts later by less than this, seconds. */
@@ -380,7 +400,7 @@ export interface Transfer {
   end_ps: number | null;
   /** Where `spread` is given: its end in those runs. */
   end_spread_s?: EndSpread | null;
-  /** Bytes over the time from its start to its last byte sent; of an unfinished transfer, so far. */
+  /** Bytes over the time from its start to its last byte sent, in runs of packets to its end; of an unfinished transfer, so far. */
   mean_Bps: number | null;
   /** Only of an unfinished transfer: whole bytes sent so far. */
   sent_bytes?: number | null;
@@ -418,14 +438,6 @@ export interface Held {
   time_s: number;
 }
 
-/** The two nodes of a directed link. */
-export interface Ends {
-  /** The node it leaves. */
-  from: string;
-  /** The node it enters. */
-  to: string;
-}
-
 /** By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that difference, but for the rounding of numbers. What a model lets pass before the first byte, such as the overhead of a LogGP message, belongs to the time alone. */
 export interface Delay {
   /** It waited for its engine, seconds. */
@@ -459,7 +471,7 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "engine-busy";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "link-down" | "link-reduced" | "engine-busy";
 
 /** One direction between two nodes, with what crossed it. */
 export interface Link {
@@ -961,7 +973,7 @@ export interface WhatIfChange {
   factor: number | null;
   /** Whether this is the smallest factor, in hundredths, that saves as much as no limit. */
   enough: boolean;
-  /** The values to set for it, as `weir run --set` takes them; none for a link that stands for itself nowhere in the file. */
+  /** The values to set for it, as `weir run --set` takes them; none for a link that the file writes together with others. */
   set: SetValue[];
   /** The links that become wider, by their first direction. */
   links: ChangedLink[];
@@ -1045,6 +1057,8 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "higher-priority": "others have a higher priority",
   "credit": "no room in a buffer ahead",
   "window": "its window of packets",
+  "link-down": "link down",
+  "link-reduced": "reduced bandwidth of a link",
   "engine-busy": "queued for its engine",
 };
 
@@ -1065,6 +1079,8 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "higher-priority": "they are served first",
   "credit": "a buffer further on is full, or smaller than what is under way",
   "window": "as many of its packets are under way as `window` allows",
+  "link-down": "a link of its route was down, by `events`",
+  "link-reduced": "a link carried less than it was built for, by `events`",
   "engine-busy": "an engine serves only so many at once",
 };
 
