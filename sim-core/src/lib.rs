@@ -66,7 +66,7 @@ pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
 pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};
 pub use service::{Service, ServiceId};
-pub use setup::{Changing, RunOptions, Sharing, Simulation};
+pub use setup::{Changing, MakeArbiter, RunOptions, Sharing, Simulation};
 pub use shared::SharedBandwidth;
 pub use simulation::{LEAST_STEP, MOST_ROUNDS};
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};

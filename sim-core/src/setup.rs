@@ -33,13 +33,16 @@ pub enum Sharing<'a> {
     Packets(&'a PacketSettings),
 }
 
+/// Makes an arbiter for a fabric, which has accepted the routes of the run.
+pub type MakeArbiter<'a> = dyn Fn(&Fabric) -> Result<Box<dyn RateArbiter>, CallError> + Sync + 'a;
+
 /// Links that change in a run, and what that takes. Such a run goes phase by phase, not packet by packet.
 #[derive(Clone, Copy)]
 pub struct Changing<'a> {
     /// When they change.
     pub links: &'a LinkChanges,
-    /// Makes an arbiter for the fabric as it is then, which has accepted the routes of the run.
-    pub make: &'a (dyn Fn(&Fabric) -> Result<Box<dyn RateArbiter>, CallError> + Sync),
+    /// Makes an arbiter for the fabric as it is then.
+    pub make: &'a MakeArbiter<'a>,
 }
 
 impl std::fmt::Debug for Changing<'_> {

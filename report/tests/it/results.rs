@@ -110,6 +110,7 @@ fn outcome(world: &Scenario) -> Outcome {
         arbitrations: 1,
         remarks: Vec::new(),
         incremental: false,
+        link_changes: Vec::new(),
         packets: None,
     }
 }
