@@ -32,10 +32,20 @@ fn chunks(offload: &Offload, departures: &mut Departures) {
     }
     let one_engine = offload.engines == 1 && offload.method == Method::Streams;
     let both = [&offload.into, &offload.out];
-    // In depth-first order a copy pays L where it would have paid g.
     if switches.depth_first && one_engine {
-        let effect = if both.iter().all(|way| way.gap <= way.lead) { Effect::More } else { Effect::Any };
-        departures.add(effect, "depth_first: the formula assumes that all copies in are issued before those out");
+        match both.map(|way| offload.issues(way)) {
+            // A copy pays L where it would have paid g.
+            [true, true] => {
+                let effect = if both.iter().all(|way| way.gap <= way.lead) { Effect::More } else { Effect::Any };
+                departures
+                    .add(effect, "depth_first: the formula assumes that all copies in are issued before those out");
+            }
+            // Copies out wait for their own kernel alone, and no copy in is on the engine between them.
+            [false, true] if offload.sync => departures
+                .add(Effect::Less, "depth_first: the formula assumes that copies out wait for the last kernel's end"),
+            // The engine has copies of one direction, in the order of the formula.
+            _ => {}
+        }
     }
     if switches.full_latency
         && let Some(effect) = full_latency(both)

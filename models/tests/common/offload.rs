@@ -55,10 +55,13 @@ impl Case {
 
     /// Equation 1 to 6 of Fig. 7 in n streams, s, with the words of the figure.
     pub fn equation(&self, number: u32, n: f64) -> f64 {
-        let (l_hd, l_dh) = (self.into.latency as f64, self.out.latency as f64);
-        let (b_hd, b_dh) = (self.into.bytes as f64, self.out.bytes as f64);
-        let (g_hd, g_dh) = (self.into.gap as f64 * (n - 1.0), self.out.gap as f64 * (n - 1.0));
-        let (big_hd, big_dh) = (self.into.per_byte, self.out.per_byte);
+        // Nobody issues a copy of nothing.
+        let of = |way: Way| if way.bytes == 0 { Way { bytes: 0, latency: 0, per_byte: 0.0, gap: 0 } } else { way };
+        let (into, out) = (of(self.into), of(self.out));
+        let (l_hd, l_dh) = (into.latency as f64, out.latency as f64);
+        let (b_hd, b_dh) = (into.bytes as f64, out.bytes as f64);
+        let (g_hd, g_dh) = (into.gap as f64 * (n - 1.0), out.gap as f64 * (n - 1.0));
+        let (big_hd, big_dh) = (into.per_byte, out.per_byte);
         let t_e = self.kernel as f64;
         let all_in_then_one = l_hd + b_hd * big_hd + g_hd + t_e / n + l_dh + b_dh / n * big_dh;
         let one_in_then_all = l_hd + b_hd / n * big_hd + t_e / n + l_dh + b_dh * big_dh + g_dh;
