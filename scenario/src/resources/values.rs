@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(product("20.8GB/s", 200).as_deref(), Some("41.6GB/s"));
         assert_eq!(product("20.8 GB/s", 110).as_deref(), Some("22.88 GB/s"));
         assert_eq!(product("200Gb/s", 184).as_deref(), Some("368Gb/s"));
-        assert_eq!(product("16GT/s x16", 200).as_deref(), Some("63.015384615384616GB/s"));
+        assert_eq!(product("16GT/s x16", 200).as_deref(), Some("63.015384615384614GB/s"));
         assert_eq!((half("1us").as_deref(), half("0s")), (Some("0.5us"), None));
     }
 }
