@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(at(58).lines().nth(2), whole.lines().nth(2));
         assert!(at(57).ends_with("to fit 57 columns without start: --wide shows all\n"), "{}", at(57));
         let narrow = at(40);
-        assert!(narrow.contains("downstream port…"), "{narrow}");
+        assert!(narrow.contains("downstream port sh…"), "{narrow}");
         assert!(
             narrow.ends_with("to fit 40 columns with shortened texts,\n  without start: --wide shows all\n"),
             "{narrow}"
