@@ -3,22 +3,25 @@
 import type { Search } from "../contract.ts";
 import { h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { byValueChart, byValueOf } from "../charts/by-value.ts";
 import { candidatesOf, curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
 import { draw } from "../tree/drawing.ts";
 import { framed } from "../tree/framed.ts";
 
 export function searchSection(search: Search, index: number): HTMLElement {
-  const curve = curveOf(search);
+  const byValue = byValueOf(search);
+  const curve = byValue ? null : curveOf(search);
   const histogram = histogramOf(search);
   return section(
     `search-${index}`,
     `Best ${search.vary}: ${search.scenario}`,
     `${search.file}, ${format.arbiter(search.arbiter)}`,
     facts(search),
-    curve || histogram
+    byValue || curve || histogram
       ? h(
           "div",
           { class: "charts" },
+          byValue && byValueChart(search, byValue),
           curve && curveChart(search, curve),
           histogram && histogramChart(search, histogram),
         )

@@ -14,6 +14,7 @@ import { type Place, freePlace, placesFor, together } from "../../src/charts/sca
 import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
 import { againstBaseline, searched } from "../../src/panels/search.ts";
+import { byValueOf } from "../../src/charts/by-value.ts";
 import { equalTimes } from "../../src/panels/operations.ts";
 import { family } from "../../src/timeline/engines.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
@@ -131,6 +132,27 @@ test("small things", () => {
       [2, 4],
     ],
   );
+});
+
+test("a search over one value is drawn over that value, in the order of the file", () => {
+  const [order, , parameters] = fixture("results").searches;
+  const row = (candidate: number, value: string, makespan_s: number) => ({
+    candidate,
+    parameters: { "workload[0].put.packet": value },
+    makespan_s,
+    makespan_ps: makespan_s * 1e12,
+    ratio: 1,
+    best: candidate === 2,
+  });
+  const rows = [row(2, "2MiB", 1), row(0, "none", 3), row(1, "512KiB", 2)];
+  const drawn = byValueOf({ ...parameters!, candidates: 3, rows })!;
+  assert.equal(drawn.path, "workload[0].put.packet");
+  assert.deepEqual(
+    drawn.rows.map((r) => r.makespan_s),
+    [3, 2, 1],
+  );
+  assert.equal(byValueOf({ ...parameters!, candidates: 4, rows }), null, "some candidates are not in the data");
+  assert.equal(byValueOf(order!), null);
 });
 
 test("a proved search that left candidates out is an exact one", () => {
