@@ -203,6 +203,14 @@ impl<'a> Mover<'a> {
         }
     }
 
+    /// How often links have changed.
+    pub(crate) fn changes(&self) -> u64 {
+        match self {
+            Self::Plain(flows) => flows.changes(),
+            _ => 0,
+        }
+    }
+
     /// Whether transfers wait for links that may come up again.
     pub(crate) fn waits_for_links(&self) -> bool {
         matches!(self, Self::Plain(flows) if flows.waits_for_links())

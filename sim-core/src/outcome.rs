@@ -173,6 +173,14 @@ pub enum SimError {
         /// A transfer on it.
         task: TaskId,
     },
+    /// Links have changed more than [`crate::MOST_CHANGES`] times.
+    #[error("at {time} links have changed more than 10000000 times")]
+    TooManyChanges {
+        /// When.
+        time: SimTime,
+        /// One that changes.
+        link: LinkId,
+    },
     /// A link is down for good, and nothing else is pending.
     #[error("deadlock at {time}: a link never comes up again")]
     StaysDown {

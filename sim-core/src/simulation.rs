@@ -149,7 +149,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             instant.drain(next, &mut flows);
             flows.change_links(next)?;
             if flows.is_outdated(next) {
-                clock.count_round(instant.events(), &mut flows)?;
+                clock.count_round(instant.events() + flows.changes(), &mut flows)?;
                 if flows.arbitrate(next)?
                     && let Some(recorder) = &mut recorder
                     && let Some(flows) = flows.plain()
@@ -167,7 +167,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
 #[derive(Default)]
 struct Clock {
     now: SimTime,
-    /// Starts and ends until then.
+    /// Starts and ends, and changes of links, until then.
     events: u64,
     since: SimTime,
     rounds: u32,

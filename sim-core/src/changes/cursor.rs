@@ -29,6 +29,8 @@ pub(crate) struct ChangeCursor<'a> {
     links: BTreeMap<LinkId, Changing>,
     /// Sources that have changed at this instant.
     due: Vec<u32>,
+    /// Steps taken.
+    steps: u64,
 }
 
 impl<'a> ChangeCursor<'a> {
@@ -50,12 +52,17 @@ impl<'a> ChangeCursor<'a> {
             }
         }
         let states = vec![LinkState::Up; walks.len()];
-        Self { changes, walks, states, next, links, due: Vec::new() }
+        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0 }
     }
 
     /// When links change next; [`SimTime::NEVER`] for not any more.
     pub(crate) fn next_time(&self) -> SimTime {
         self.next.peek().map_or(SimTime::NEVER, |next| next.0.0)
+    }
+
+    /// How many changes there have been.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Whether a link is down.
@@ -82,6 +89,7 @@ impl<'a> ChangeCursor<'a> {
                 self.next.push(Reverse((walk.next(), at)));
             }
             self.due.push(at);
+            self.steps += 1;
         }
         let touched = self.due.iter().flat_map(|&at| &self.changes.sources[at as usize].links);
         let mut touched: Vec<LinkId> = touched.copied().collect();

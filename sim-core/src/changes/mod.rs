@@ -13,6 +13,9 @@ pub use steps::Steps;
 
 use crate::fabric::Fabric;
 
+/// Changes of links in one run at most: each costs a new arbiter (*assumed*: some minutes on small fabrics).
+pub const MOST_CHANGES: u64 = 10_000_000;
+
 /// What a source of changes leaves of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LinkState {

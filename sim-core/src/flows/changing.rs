@@ -5,7 +5,7 @@ use weir_plugin_api::{Binding, Cause, LinkId, SimTime};
 
 use super::Flows;
 use crate::answer::AnswerError;
-use crate::changes::{ChangeCursor, LinkChangeTotals, OnFailure};
+use crate::changes::{ChangeCursor, LinkChangeTotals, MOST_CHANGES, OnFailure};
 use crate::fabric::Fabric;
 use crate::outcome::{PhaseStep, SimError};
 use crate::progress::remaining_after;
@@ -69,6 +69,11 @@ impl<'a> Flows<'a> {
         self.changing.as_ref().map_or(SimTime::NEVER, |changing| changing.cursor.next_time())
     }
 
+    /// How often links have changed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changing.as_ref().map_or(0, |changing| changing.cursor.steps())
+    }
+
     /// The links that have changed until `now`.
     pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
         self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.totals(now))
@@ -126,6 +131,9 @@ impl<'a> Flows<'a> {
             return Ok(());
         }
         let changed = changing.cursor.take(now, self.fabric);
+        if let (true, Some(&(link, _))) = (changing.cursor.steps() > MOST_CHANGES, changed.first()) {
+            return Err(SimError::TooManyChanges { time: now, link });
+        }
         let mut is_another = false;
         for &(link, bandwidth) in changed.iter().filter(|change| change.1 > 0.0) {
             let own = *changing.fabric.link(link);

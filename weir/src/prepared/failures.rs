@@ -4,7 +4,7 @@ use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
-    AdmissionError, AnswerError, AuditError, MOST_ROUNDS, NetworkError, PacketError, SimError, TaskId,
+    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_ROUNDS, NetworkError, PacketError, SimError, TaskId,
 };
 
 use super::PreparedRun;
@@ -44,6 +44,7 @@ impl PreparedRun<'_> {
             SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
             SimError::LinkDown { time, link, task } => (self.link_down(*time, *link, *task), ErrorKind::Stopped),
+            SimError::TooManyChanges { time, link } => (self.too_many_changes(*time, *link), ErrorKind::Stopped),
             SimError::StaysDown { time, link, waiting } => (self.stays_down(*time, *link, waiting), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
             SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
@@ -144,6 +145,14 @@ impl PreparedRun<'_> {
             instant(time),
             self.link(link),
             self.scenario.task_name(task)
+        )
+    }
+
+    fn too_many_changes(&self, time: SimTime, link: LinkId) -> String {
+        format!(
+            "at {} ({time}) links have changed more than {MOST_CHANGES} times, {} again; give `events` longer times",
+            instant(time),
+            self.link(link)
         )
     }
 
