@@ -30,6 +30,10 @@ pub(crate) struct LinkChangeRow<'a> {
     down_s: f64,
 }
 
+fn others_of(links: usize) -> String {
+    if links == 1 { "1 more link".to_owned() } else { format!("{links} more links") }
+}
+
 impl<'a> Run<'a> {
     /// The directed links that changed, by id.
     pub(crate) fn link_changes(&self) -> Vec<LinkChangeRow<'a>> {
@@ -56,7 +60,7 @@ impl<'a> Run<'a> {
         pairs.sort_by_key(|totals| (Reverse((totals.down, totals.changes)), totals.link));
         let more = pairs.len().saturating_sub(NAMED);
         let down = pairs.iter().skip(NAMED).fold(SimDuration::ZERO, |sum, totals| sum.plus(totals.down));
-        let others = (more > 0).then(|| format!("{more} more links changed, down for {} together", duration(down)));
+        let others = (more > 0).then(|| format!("{} changed, down for {} together", others_of(more), duration(down)));
         pairs.iter().take(NAMED).map(|totals| self.sentence(totals)).chain(others).collect()
     }
 

@@ -118,7 +118,7 @@ pub struct ChangedLink {
     pub to: String,
 }
 
-/// What no links can get below.
+/// What is left with every link and memory without limit.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct WhatIfBound {

@@ -8,6 +8,7 @@ use weir_packets::{MOST_HEADER, MOST_PAYLOAD};
 use weir_plugin_api::{ClassId, LinkId, PS_PER_S, SimDuration};
 
 use crate::audit_error::AuditError;
+use crate::fabric::Fabric;
 use crate::outcome::{LinkTotals, Outcome, Stop};
 use crate::packets::{PacketLinkTotals, PacketSettings};
 use crate::routes::{divided, full_rate};
@@ -25,8 +26,8 @@ pub(crate) struct Audit<'a> {
     classes: Vec<ClassAudit>,
     /// Of a run of packets. They fill buffers: the last byte may leave before the narrowest link has carried the others.
     packets: Option<&'a PacketSettings>,
-    /// By how much a bandwidth is raised at most, where links change.
-    raised: f64,
+    /// With the highest bandwidths, where links change and one is raised.
+    highest: Option<Fabric>,
     /// The first fault found.
     fault: Option<AuditError>,
 }
@@ -43,7 +44,7 @@ struct ClassAudit {
 impl<'a> Audit<'a> {
     pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
         let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
-        Self { simulation: *simulation, classes, packets: None, raised: 1.0, fault: None }
+        Self { simulation: *simulation, classes, packets: None, highest: None, fault: None }
     }
 
     /// The same for a run of packets, which have buffers: only the first link of a route slows its source down.
@@ -51,9 +52,13 @@ impl<'a> Audit<'a> {
         Self { packets: Some(settings), ..Self::new(simulation) }
     }
 
-    /// The same for links whose bandwidths are raised at most so much.
-    pub(crate) fn raised(self, raised: f64) -> Self {
-        Self { raised, ..self }
+    /// The same for links that have these bandwidths at most, where that is more than they were built for.
+    pub(crate) fn raised(self, highest: Option<Fabric>) -> Self {
+        Self { highest, ..self }
+    }
+
+    fn fabric(&self) -> &Fabric {
+        self.highest.as_ref().unwrap_or(self.simulation.fabric)
     }
 
     /// A transfer has sent its last byte, so long after its start.
@@ -62,9 +67,10 @@ impl<'a> Audit<'a> {
         let own = &mut self.classes[class.index()];
         own.sent += bytes;
         if own.full_rate == 0.0 {
-            own.full_rate = highest(&self.simulation, class, self.packets);
+            let fabric = self.highest.as_ref().unwrap_or(self.simulation.fabric);
+            own.full_rate = highest(&Simulation { fabric, ..self.simulation }, class, self.packets);
         }
-        let most = own.full_rate * self.raised * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
+        let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
         let bytes = self.on_first_link(class, bytes);
         if bytes as f64 > most {
             self.note_too_fast(task, class, bytes, took);
@@ -99,10 +105,10 @@ impl<'a> Audit<'a> {
         let whole = outcome.stop == Stop::Finished;
         let exact = whole && !self.simulation.routes.has_branches();
         let room = if exact { 1.0 } else { 1.0 + outcome.events as f64 };
-        for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.simulation.fabric.links()) {
+        for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.fabric().links()) {
             match self.packets.zip(outcome.packets.as_ref()) {
                 Some((settings, packets)) => on_wire(link, settings, &packets.links[link.index()], whole)?,
-                None => crossed(link, total, own.bandwidth * self.raised, room)?,
+                None => crossed(link, total, own.bandwidth, room)?,
             }
         }
         if whole { self.all_arrived(outcome) } else { Ok(()) }

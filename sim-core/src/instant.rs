@@ -41,8 +41,7 @@ impl<'a, S: Store> Instant<'a, S> {
             Sharing::Packets(settings) => Audit::of_packets(simulation, settings),
             _ => Audit::new(simulation),
         };
-        let raised = options.changing.map_or(1.0, |changing| changing.links.highest_ratio(simulation.fabric));
-        let audit = audit.raised(raised);
+        let audit = audit.raised(options.changing.and_then(|changing| changing.links.highest(simulation.fabric)));
         let graph = simulation.tasks;
         Self {
             graph,

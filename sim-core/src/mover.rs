@@ -203,24 +203,16 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// How often links have changed.
-    pub(crate) fn changes(&self) -> u64 {
-        match self {
-            Self::Plain(flows) => flows.changes(),
-            _ => 0,
-        }
+    /// Whether changes of links matter for a transfer that is left.
+    pub(crate) fn heeds_changes(&self) -> bool {
+        matches!(self, Self::Plain(flows) if flows.heeds_changes())
     }
 
-    /// Whether transfers wait for links that may come up again.
-    pub(crate) fn waits_for_links(&self) -> bool {
-        matches!(self, Self::Plain(flows) if flows.waits_for_links())
-    }
-
-    /// Changes the links that change at `now`.
-    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
+    /// Changes the links that change at `now`. Returns whether rates must be asked for because of that.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<bool, SimError> {
         match self {
             Self::Plain(flows) => flows.change_links(now),
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 

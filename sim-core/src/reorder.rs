@@ -99,7 +99,10 @@ impl Places {
             SimError::LinkDown { task, .. } | SimError::Audit(AuditError::TooFast { task, .. }) => {
                 *task = self.original(*task)
             }
-            SimError::Arbiter(AnswerError::Failed { .. }) | SimError::Audit(_) | SimError::Halted | SimError::TooManyChanges { .. } => {}
+            SimError::Arbiter(AnswerError::Failed { .. })
+            | SimError::Audit(_)
+            | SimError::Halted
+            | SimError::TooManyChanges { .. } => {}
             SimError::StaysDown { waiting, .. } => many(waiting),
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);

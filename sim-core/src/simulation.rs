@@ -128,7 +128,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             flows.advance(clock.now, instant.next_time(), &options)?;
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             // Links go on changing when all is done.
-            let next = if next.is_never() && !flows.waits_for_links() { next } else { next.min(flows.next_change()) };
+            let next = if flows.heeds_changes() { next.min(flows.next_change()) } else { next };
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;
                 break Stop::Finished;
@@ -147,9 +147,12 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             debug_assert!(next >= clock.now, "time never falls");
             clock.now = next;
             instant.drain(next, &mut flows);
-            flows.change_links(next)?;
+            let changes = flows.change_links(next)?;
             if flows.is_outdated(next) {
-                clock.count_round(instant.events() + flows.changes(), &mut flows)?;
+                // Changes of links are bounded by themselves.
+                if !changes {
+                    clock.count_round(instant.events(), &mut flows)?;
+                }
                 if flows.arbitrate(next)?
                     && let Some(recorder) = &mut recorder
                     && let Some(flows) = flows.plain()
@@ -167,7 +170,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
 #[derive(Default)]
 struct Clock {
     now: SimTime,
-    /// Starts and ends, and changes of links, until then.
+    /// Starts and ends until then.
     events: u64,
     since: SimTime,
     rounds: u32,

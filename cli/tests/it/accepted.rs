@@ -35,6 +35,16 @@ fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).expect("is there")
 }
 
+/// Whatever the terminal: files have all columns and no colours.
+#[test]
+fn what_is_accepted_does_not_follow_the_terminal() {
+    let (folder, path) = accepted();
+    let before = read(&folder, "snapshots/a.yaml.txt");
+    fs::remove_dir_all(folder.path().join("snapshots")).expect("is there");
+    assert_eq!(test(&path, &["--accept", "--color", "always", "--width", "40"]).code, 0);
+    assert_eq!(read(&folder, "snapshots/a.yaml.txt"), before);
+}
+
 #[test]
 fn accepted_results_pass() {
     let (folder, path) = accepted();

@@ -139,10 +139,10 @@ impl RowComparison<'_> {
 
     /// Rows that the snapshot does not list.
     fn unlisted(&mut self, (what, why): (&str, &str), was: (u32, u32), now: (u32, u32)) {
-        if was.0 != now.0 && self.tolerance.0 > 0.0 {
-            *self.moved = true;
-        } else if was.0 != now.0 {
-            self.lines.push(format!("times of {what}s changed that the snapshot does not list"));
+        if was.0 != now.0 {
+            // A digest does not say by how much.
+            let unjudged = if self.tolerance.0 > 0.0 { ", by an amount that --tolerance cannot judge" } else { "" };
+            self.lines.push(format!("times of {what}s changed that the snapshot does not list{unjudged}"));
         }
         if was.1 != now.1 {
             self.lines.push(format!("a {why} changed of {what}s that the snapshot does not list"));

@@ -58,7 +58,7 @@ fn table(rows: &SnapshotRows, what: &str, reason: &str) -> String {
         for row in rows.listed() {
             sheet.row([row.id.clone(), row.start.to_string(), row.end.to_string(), row.reason.clone()]);
         }
-        out.push_str(&sheet.finish());
+        out.push_str(&sheet.unfitted());
     }
     out
 }

@@ -98,6 +98,11 @@ impl Sheet {
         self.fitted(Layout::current())
     }
 
+    /// The same with all columns and no colour, whatever the terminal: for files.
+    pub(crate) fn unfitted(self) -> String {
+        self.fitted(Layout { width: None, colour: false })
+    }
+
     fn fitted(mut self, layout: Layout) -> String {
         let missing = layout.width.map_or_else(String::new, |width| self.fit(width));
         let mut lines = self.lines();

@@ -69,10 +69,12 @@ impl Counters<'_> {
             let load = std::mem::take(&mut self.loads[link.index()]);
             let known = before.binary_search_by_key(&link, |&(link, _)| link).map_or(0.0, |at| before[at].1);
             let is_new = load.to_bits() != known.to_bits();
-            let is_written = is_new && phase.start >= self.next[link.index()];
+            // A value that lasts is written late rather than never.
+            let at = phase.start.max(self.next[link.index()]);
+            let is_written = is_new && (at == phase.start || at < phase.end);
             if is_written {
-                self.count(link, load, phase.start);
-                self.next[link.index()] = phase.start.after(self.period);
+                self.count(link, load, at);
+                self.next[link.index()] = at.after(self.period);
             }
             let shown = if is_written || !is_new { load } else { known };
             if shown > 0.0 {

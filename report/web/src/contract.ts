@@ -1012,7 +1012,7 @@ export interface ChangedLink {
   to: string;
 }
 
-/** What no links can get below. */
+/** What is left with every link and memory without limit. */
 export interface WhatIfBound {
   /** When everything has ended, seconds. */
   makespan_s: number;

@@ -178,8 +178,9 @@ impl Reader<'_> {
                 pairs.into_iter().try_for_each(|pair| self.list(context, fields.span, pair, &[(first, state)]))
             }
             (Some(lasts), None) => {
-                let steps = [(first, state), (first.after(lasts), LinkState::Up)];
-                pairs.into_iter().try_for_each(|pair| self.list(context, fields.span, pair, &steps))
+                // Its end is no end of others.
+                let steps = Steps::Listed(vec![(first, state), (first.after(lasts), LinkState::Up)]);
+                pairs.into_iter().try_for_each(|pair| self.push(context, fields.span, pair, steps.clone()))
             }
             (Some(lasts), Some(every)) if lasts < every => {
                 let steps = Steps::Periodic { first, every, lasts, state };

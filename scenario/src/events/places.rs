@@ -48,8 +48,17 @@ impl<'a> Places<'a> {
 
     fn listed(&self, context: &mut Context, value: &Value) -> Read<Vec<[LinkId; 2]>> {
         if let Data::Sequence(items) = &value.data {
+            let help = "write both nodes of each link: `links: [[nic0, leaf1]]`";
+            if items.is_empty() || items.iter().any(|item| !matches!(item.data, Data::Sequence(_))) {
+                return Err(context.error(value.span, "`links` is no list of pairs of nodes", help));
+            }
             let all = context.each(items, |context, item| self.pairs(context, item))?;
-            return Ok(all.into_iter().flatten().collect());
+            // A link that is named from both of its ends is one.
+            let ordered = |[a, b]: [LinkId; 2]| [a.min(b), a.max(b)];
+            let mut pairs: Vec<[LinkId; 2]> = all.into_iter().flatten().map(ordered).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            return Ok(pairs);
         }
         let word = context.text(value, "`links`")?;
         if word == "all" {

@@ -11,7 +11,7 @@ use crate::fabric::Fabric;
 
 /// A link that changes: the sources that it has a state of, and what that makes of it.
 #[derive(Debug)]
-struct Changing {
+struct LinkNow {
     sources: Vec<u32>,
     /// Bytes per second; 0 while it is down.
     bandwidth: f64,
@@ -26,7 +26,7 @@ pub(crate) struct ChangeCursor<'a> {
     states: Vec<LinkState>,
     /// (time, source) of the next step of each source.
     next: BinaryHeap<Reverse<(SimTime, u32)>>,
-    links: BTreeMap<LinkId, Changing>,
+    links: BTreeMap<LinkId, LinkNow>,
     /// Sources that have changed at this instant.
     due: Vec<u32>,
     /// Steps taken.
@@ -41,7 +41,7 @@ impl<'a> ChangeCursor<'a> {
         let mut links = BTreeMap::new();
         for (at, source) in (0..).zip(&changes.sources) {
             for &link in &source.links {
-                let own = links.entry(link).or_insert_with(|| Changing {
+                let own = links.entry(link).or_insert_with(|| LinkNow {
                     sources: Vec::new(),
                     bandwidth: fabric.link(link).bandwidth,
                     totals: LinkChangeTotals { link, changes: 0, down: SimDuration::ZERO, since: SimTime::NEVER },
@@ -72,8 +72,9 @@ impl<'a> ChangeCursor<'a> {
 
     /// Whether a link that is down may come up again.
     pub(crate) fn may_rise(&self, link: LinkId) -> bool {
-        let of = |own: &Changing| own.sources.iter().any(|&at| self.walks[at as usize].may_rise());
-        self.links.get(&link).is_none_or(of)
+        // Each source that holds it down must let it go.
+        let lets_go = |&at: &u32| self.states[at as usize] != LinkState::Down || self.walks[at as usize].goes_on();
+        self.links.get(&link).is_none_or(|own| own.sources.iter().all(lets_go))
     }
 
     /// Does what is due at `now`. Returns the links whose bandwidth is another one from now on, with it; 0 is down.
@@ -110,7 +111,7 @@ impl<'a> ChangeCursor<'a> {
 
     /// The links that have changed until `now`.
     pub(crate) fn totals(&self, now: SimTime) -> Vec<LinkChangeTotals> {
-        let until = |own: &Changing| {
+        let until = |own: &LinkNow| {
             let open = if own.totals.since.is_never() { SimDuration::ZERO } else { now - own.totals.since };
             LinkChangeTotals { down: own.totals.down.plus(open), ..own.totals }
         };
@@ -118,7 +119,7 @@ impl<'a> ChangeCursor<'a> {
     }
 }
 
-impl Changing {
+impl LinkNow {
     fn change(&mut self, now: SimTime, bandwidth: f64) {
         let totals = &mut self.totals;
         totals.changes += 1;
@@ -134,14 +135,14 @@ impl Changing {
 
 /// What the states leave of a link with this bandwidth.
 fn bandwidth(own: f64, states: impl Iterator<Item = LinkState>) -> f64 {
-    let (mut given, mut share) = (own, 1.0);
+    let (mut whole, mut share) = (own, 1.0);
     for state in states {
         match state {
             LinkState::Up => {}
             LinkState::Down => share = 0.0,
             LinkState::Share(part) => share *= part,
-            LinkState::Bandwidth(bandwidth) => given = bandwidth,
+            LinkState::Bandwidth(bandwidth) => whole = bandwidth,
         }
     }
-    given * share
+    whole * share
 }

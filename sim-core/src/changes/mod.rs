@@ -66,18 +66,27 @@ impl LinkChanges {
         self.sources.is_empty()
     }
 
-    /// By how much the bandwidth of a link is raised at most: 1 where none is.
-    #[must_use]
-    pub(crate) fn highest_ratio(&self, fabric: &Fabric) -> f64 {
-        let ratio = |state: LinkState, link: LinkId| match state {
-            LinkState::Bandwidth(bandwidth) => bandwidth / fabric.link(link).bandwidth,
-            LinkState::Share(share) => share,
-            LinkState::Up | LinkState::Down => 1.0,
-        };
-        let ratios = self.sources.iter().flat_map(|source| {
-            source.steps.states().flat_map(move |state| source.links.iter().map(move |&link| ratio(state, link)))
-        });
-        ratios.fold(1.0, f64::max)
+    /// The fabric with the highest bandwidth that each link may have; `None` where none is raised.
+    pub(crate) fn highest(&self, fabric: &Fabric) -> Option<Fabric> {
+        let mut highest = None;
+        for source in &self.sources {
+            let states: Vec<LinkState> = source.steps.states().collect();
+            for &link in &source.links {
+                let own = fabric.link(link);
+                let whole = states
+                    .iter()
+                    .map(|state| if let LinkState::Bandwidth(of) = state { of / own.bandwidth } else { 1.0 });
+                let share = states.iter().map(|state| if let LinkState::Share(part) = state { *part } else { 1.0 });
+                let ratio = whole.fold(1.0, f64::max) * share.fold(1.0, f64::max);
+                if ratio > 1.0 {
+                    let raised = highest.get_or_insert_with(|| fabric.clone());
+                    let bandwidth = raised.link(link).bandwidth * ratio;
+                    // One that is beyond all numbers is refused when it is due.
+                    _ = raised.set_link(link, bandwidth, own.latency);
+                }
+            }
+        }
+        highest
     }
 }
 

@@ -81,8 +81,8 @@ impl<'a> Walk<'a> {
         self.next
     }
 
-    /// Whether its links may be up later than they are now.
-    pub(super) fn may_rise(&self) -> bool {
+    /// Whether there is a next step.
+    pub(super) fn goes_on(&self) -> bool {
         !self.next.is_never()
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn times(steps: &Steps, count: usize) -> Vec<(u64, LinkState)> {
         let mut walk = Walk::new(steps);
         let mut all = Vec::new();
-        while all.len() < count && walk.may_rise() {
+        while all.len() < count && walk.goes_on() {
             let time = walk.next().0;
             all.push((time, walk.take()));
         }

@@ -20,11 +20,35 @@ pub(super) struct ChangingLinks<'a> {
     pub(super) fabric: Fabric,
     /// The slots of transfers over a link that is down.
     waiting: Vec<u32>,
-    /// Bandwidths have changed since the arbiter was asked last: its reasons are to be named anew.
-    is_new: bool,
+    /// Bandwidths have changed since the arbiter was made.
+    is_stale: bool,
+    /// They concern a transfer, and rates have not been asked for since.
+    pub(super) concerns: bool,
+    /// What ends the run: a transfer is on a link that goes down, and must not wait.
+    failure: Option<SimError>,
 }
 
 impl ChangingLinks<'_> {
+    /// Gives links that are up their bandwidths; `built` has those of the fabric as it was built.
+    fn set(&mut self, changed: &[(LinkId, f64)], built: &Fabric) {
+        for &(link, bandwidth) in changed.iter().filter(|change| change.1 > 0.0) {
+            let own = *self.fabric.link(link);
+            if own.bandwidth.to_bits() != bandwidth.to_bits() {
+                let set = self.fabric.set_link(link, bandwidth, own.latency);
+                debug_assert!(set.is_ok(), "{bandwidth} B/s is finite: shares are at most a thousandfold");
+                self.is_stale = true;
+                // What both directions have together changes with them.
+                let ratio = bandwidth / built.link(link).bandwidth;
+                for &number in built.shared_by(link) {
+                    let shared = &built.shared()[number as usize];
+                    if shared.node.is_none() {
+                        _ = self.fabric.set_shared(number, shared.bandwidth * ratio);
+                    }
+                }
+            }
+        }
+    }
+
     /// Why a transfer has its rate: the full rate of a link that carries less than it was built for.
     pub(super) fn named(&self, binding: Binding, built: &Fabric) -> Binding {
         let is_reduced = !binding.link.is_none()
@@ -32,11 +56,6 @@ impl ChangingLinks<'_> {
             && self.fabric.link(binding.link).bandwidth < built.link(binding.link).bandwidth;
         if is_reduced { Binding::new(binding.link, Cause::LinkReduced, binding.by) } else { binding }
     }
-}
-
-/// Whether reasons are to be named anew, this once.
-pub(super) fn names_anew(changing: &mut Option<Box<ChangingLinks<'_>>>) -> bool {
-    changing.as_mut().is_some_and(|changing| std::mem::take(&mut changing.is_new))
 }
 
 /// The slots of transfers over a link that is down.
@@ -54,7 +73,9 @@ impl<'a> Flows<'a> {
                 cursor,
                 fabric: self.fabric.clone(),
                 waiting: Vec::new(),
-                is_new: false,
+                is_stale: false,
+                concerns: false,
+                failure: None,
             })
         });
         self
@@ -69,19 +90,14 @@ impl<'a> Flows<'a> {
         self.changing.as_ref().map_or(SimTime::NEVER, |changing| changing.cursor.next_time())
     }
 
-    /// How often links have changed.
-    pub(crate) fn changes(&self) -> u64 {
-        self.changing.as_ref().map_or(0, |changing| changing.cursor.steps())
-    }
-
     /// The links that have changed until `now`.
     pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
         self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.totals(now))
     }
 
-    /// Whether transfers wait for links that may come up again.
-    pub(crate) fn waits_for_links(&self) -> bool {
-        self.waiting().iter().any(|&slot| self.lost_on(slot).is_none())
+    /// Whether changes of links matter for a transfer that is left: all but those whose link is down for good.
+    pub(crate) fn heeds_changes(&self) -> bool {
+        self.all.len() > 0 || self.waiting().iter().any(|&slot| self.lost_on(slot).is_none())
     }
 
     /// That transfers wait for a link which never comes up, if some do.
@@ -112,6 +128,10 @@ impl<'a> Flows<'a> {
     pub(super) fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
         let Some(changing) = &mut self.changing else { return };
         changing.waiting.push(slot);
+        if changing.changing.links.on_failure == OnFailure::Fail {
+            let task = self.active[slot as usize].task;
+            changing.failure.get_or_insert(SimError::LinkDown { time: now, link, task });
+        }
         let down = Binding::new(link, Cause::LinkDown, u32::MAX);
         self.bottlenecks.change(slot, now, self.active[slot as usize].remaining, down, down);
     }
@@ -124,52 +144,57 @@ impl<'a> Flows<'a> {
     }
 
     /// Changes the links that change at `now`: who is on one that goes down stops, and who waits for one that comes up
-    /// goes on.
-    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
-        let Some(changing) = &mut self.changing else { return Ok(()) };
+    /// goes on. Returns whether rates must be asked for because of that.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<bool, SimError> {
+        let Some(changing) = &mut self.changing else { return Ok(false) };
         if changing.cursor.next_time() > now {
-            return Ok(());
+            return Ok(false);
         }
         let changed = changing.cursor.take(now, self.fabric);
         if let (true, Some(&(link, _))) = (changing.cursor.steps() > MOST_CHANGES, changed.first()) {
             return Err(SimError::TooManyChanges { time: now, link });
         }
-        let mut is_another = false;
-        for &(link, bandwidth) in changed.iter().filter(|change| change.1 > 0.0) {
-            let own = *changing.fabric.link(link);
-            if own.bandwidth.to_bits() != bandwidth.to_bits() {
-                let set = changing.fabric.set_link(link, bandwidth, own.latency);
-                debug_assert!(set.is_ok(), "bandwidths of changes are finite and above 0");
-                is_another = true;
-            }
-        }
-        if is_another {
-            let failed = |error| SimError::Arbiter(AnswerError::Failed { time: now, error });
-            let arbiter = (changing.changing.make)(&changing.fabric).map_err(failed)?;
-            self.call.replace(arbiter);
-            changing.is_new = true;
-        }
+        changing.set(&changed, self.fabric);
+        let mut concerns = false;
         for &(link, bandwidth) in &changed {
-            if bandwidth == 0.0 {
-                self.stop_on(now, link)?;
+            if self.neighbours.on(link).next().is_some() {
+                concerns = true;
+                self.neighbours.touch(link);
             }
-            self.neighbours.touch(link);
+            if bandwidth == 0.0 {
+                self.stop_on(now, link);
+            }
         }
-        self.go_on();
-        self.changed |= !changed.is_empty();
-        Ok(())
+        concerns |= self.go_on();
+        if let Some(changing) = &mut self.changing {
+            changing.concerns |= concerns;
+        }
+        Ok(concerns)
+    }
+
+    /// Makes an arbiter for the links as they are, if they have changed since it was made. Returns whether it did.
+    pub(super) fn renew_arbiter(&mut self, now: SimTime) -> Result<bool, SimError> {
+        let Some(changing) = &mut self.changing else { return Ok(false) };
+        changing.concerns = false;
+        if let Some(failure) = changing.failure.take() {
+            return Err(failure);
+        }
+        if !std::mem::take(&mut changing.is_stale) {
+            return Ok(false);
+        }
+        let failed = |error| SimError::Arbiter(AnswerError::Failed { time: now, error });
+        self.call.replace((changing.changing.make)(&changing.fabric).map_err(failed)?);
+        Ok(true)
     }
 
     /// Transfers over a link that goes down wait for it.
-    fn stop_on(&mut self, now: SimTime, link: LinkId) -> Result<(), SimError> {
+    fn stop_on(&mut self, now: SimTime, link: LinkId) {
         let mut slots: Vec<u32> = self.neighbours.on(link).collect();
         slots.sort_unstable_by_key(|&slot| self.active[slot as usize].task);
-        let on_failure = self.changing.as_ref().map_or(OnFailure::Wait, |changing| changing.changing.links.on_failure);
+        let begins_again =
+            self.changing.as_ref().is_some_and(|changing| changing.changing.links.on_failure == OnFailure::Restart);
         for slot in slots {
             let transfer = &mut self.active[slot as usize];
-            if on_failure == OnFailure::Fail {
-                return Err(SimError::LinkDown { time: now, link, task: transfer.task });
-            }
             transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
             transfer.blocked = transfer.blocked_until(now);
             (transfer.since, transfer.rate) = (now, 0.0);
@@ -177,27 +202,31 @@ impl<'a> Flows<'a> {
             self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, self.route_of(slot));
             self.wait_for(now, slot, link);
-            if on_failure == OnFailure::Restart {
+            self.changed = true;
+            if begins_again {
                 let transfer = &mut self.active[slot as usize];
                 transfer.remaining = transfer.bytes as f64;
             }
         }
-        Ok(())
     }
 
-    /// Transfers whose links are all up go on.
-    fn go_on(&mut self) {
-        let Some(changing) = &mut self.changing else { return };
+    /// Transfers whose links are all up go on. Returns whether any do.
+    fn go_on(&mut self) -> bool {
+        let Some(changing) = &mut self.changing else { return false };
         let mut waiting = std::mem::take(&mut changing.waiting);
+        let before = waiting.len();
         waiting.retain(|&slot| {
             let waits = self.down_on(slot).is_some();
             if !waits {
                 self.join(slot);
+                self.changed = true;
             }
             waits
         });
+        let any = waiting.len() < before;
         if let Some(changing) = &mut self.changing {
             changing.waiting = waiting;
         }
+        any
     }
 }

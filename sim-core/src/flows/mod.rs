@@ -27,7 +27,7 @@ use crate::routes::{Routes, full_rate};
 use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
-use changing::{ChangingLinks, names_anew, waiting};
+use changing::{ChangingLinks, waiting};
 use columns::{ActiveSet, PhaseColumns};
 use loads::Loads;
 use neighbours::Neighbours;
@@ -177,7 +177,7 @@ impl<'a> Flows<'a> {
     /// Whether rates are out of date at `now`.
     #[inline]
     pub(crate) fn is_outdated(&self, now: SimTime) -> bool {
-        self.changed || self.call.recheck() == now
+        self.changed || self.call.recheck() == now || self.changing.as_ref().is_some_and(|changing| changing.concerns)
     }
 
     /// When the arbiter wants to be asked again even if nothing changes.
@@ -189,6 +189,7 @@ impl<'a> Flows<'a> {
     /// Gives new rates to every transfer connected to the changes since the last call. Returns whether any rate
     /// changed its bits or any transfer came or went.
     pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<bool, SimError> {
+        let is_renewed = self.renew_arbiter(now)?;
         let whole = self.call.wants_whole_set(now) || !self.find_part();
         if whole {
             self.all.make_ready(&self.active);
@@ -198,7 +199,7 @@ impl<'a> Flows<'a> {
         self.call.ask(&columns.phase(now, self.classes, self.routes), fabric)?;
         self.loads.commit(now, &self.call.answer, self.neighbours.touched());
         self.neighbours.forget_touched();
-        let moved = self.apply(now, whole);
+        let moved = self.apply(now, whole, is_renewed);
         Ok(std::mem::take(&mut self.changed) || moved)
     }
 
@@ -214,11 +215,11 @@ impl<'a> Flows<'a> {
         true
     }
 
-    /// Moves every transfer whose rate changed its bits; the others are not touched.
-    fn apply(&mut self, now: SimTime, whole: bool) -> bool {
+    /// Moves every transfer whose rate changed its bits; the others are not touched. With another arbiter all reasons are
+    /// named anew.
+    fn apply(&mut self, now: SimTime, whole: bool, names_anew: bool) -> bool {
         let columns = if whole { self.all.columns() } else { &self.part };
         let mut moved = false;
-        let names_anew = names_anew(&mut self.changing);
         let answers = self.call.answer.rates.iter().zip(&self.call.answer.bindings);
         for (&slot, (&rate, &binding)) in columns.slots.iter().zip(answers) {
             let transfer = &mut self.active[slot as usize];

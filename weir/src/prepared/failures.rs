@@ -140,7 +140,7 @@ impl PreparedRun<'_> {
 
     fn link_down(&self, time: SimTime, link: LinkId, task: TaskId) -> String {
         format!(
-            "at {} ({time}) link {} goes down under transfer `{}`, and `on_failure` is `fail`; with `wait` it goes on \
+            "at {} ({time}) link {} is down under transfer `{}`, and `on_failure` is `fail`; with `wait` it goes on \
              once the link is up",
             instant(time),
             self.link(link),

@@ -1,4 +1,4 @@
-//! What no links can get below: a run with every link and memory without limit, and what its critical path consists of.
+//! What is left with every link and memory without limit: a run, and what its critical path consists of.
 
 use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::{LeftOut, WhatIf, WhatIfBound, saved};

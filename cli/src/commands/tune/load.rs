@@ -63,7 +63,9 @@ fn times_of(
     simulate::report(scenario, spec, &RunOptions::default(), |run| {
         let of = |put: &&PlannedOperation| {
             let same = run.scenario.operations.iter().find(|operation| operation.id == put.id)?;
-            Some((run.simulated(same)?, run.operation_alone(same)?))
+            let loaded = run.simulated(same)?;
+            // Where nothing else runs, it is alone.
+            Some((loaded, run.operation_alone(same).unwrap_or(loaded)))
         };
         Ok(puts.iter().map(of).collect())
     })
