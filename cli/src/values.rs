@@ -128,7 +128,7 @@ pub(crate) struct With {
 /// Edits with commas between; commas in brackets, braces and quotes belong to a value, and so does a part without `=`.
 pub(crate) fn with(text: &str) -> Result<With, String> {
     let mut parts: Vec<String> = Vec::new();
-    for part in between_commas(text) {
+    for part in weir_scenario::between_commas(text) {
         match parts.last_mut() {
             Some(last) if !part.contains('=') => last.push_str(&format!(",{part}")),
             _ => parts.push(part.to_owned()),
@@ -136,27 +136,6 @@ pub(crate) fn with(text: &str) -> Result<With, String> {
     }
     let edits = parts.iter().map(|part| edit(part)).collect::<Result<_, _>>()?;
     Ok(With { text: text.trim().to_owned(), edits })
-}
-
-/// The pieces between commas outside brackets, braces and quotes.
-fn between_commas(text: &str) -> Vec<&str> {
-    let (mut pieces, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
-    for (at, c) in text.char_indices() {
-        match c {
-            '"' | '\'' if quote.is_none() => quote = Some(c),
-            _ if quote == Some(c) => quote = None,
-            _ if quote.is_some() => {}
-            '[' | '{' => depth += 1,
-            ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                pieces.push(&text[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    pieces.push(&text[begin..]);
-    pieces
 }
 
 /// A weight of `--cost`, `link_types.upi=3`.

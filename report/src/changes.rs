@@ -30,6 +30,13 @@ pub(crate) struct LinkChangeRow<'a> {
     down_s: f64,
 }
 
+impl LinkChangeRow<'_> {
+    /// The nodes of its link.
+    pub(crate) fn ends(&self) -> (&str, &str) {
+        (&self.link.from, &self.link.to)
+    }
+}
+
 fn others_of(links: usize) -> String {
     if links == 1 { "1 more link".to_owned() } else { format!("{links} more links") }
 }

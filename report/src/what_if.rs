@@ -253,6 +253,9 @@ impl Changed {
     }
 }
 
+/// Makespans that differ by less than this part are equal: ends are rounded to picoseconds.
+pub const SAME_MAKESPAN: f64 = 1e-9;
+
 /// What one makespan saves of another: seconds, and percent of the latter.
 #[must_use]
 pub fn saved(of: SimTime, makespan: SimTime) -> (f64, f64) {

@@ -154,6 +154,28 @@ fn runs(text: &str, inside: &str) -> Result<Vec<NumberRange>, Problem> {
     Ok(runs)
 }
 
+/// The pieces between commas outside brackets, braces and quotes.
+#[must_use]
+pub fn between_commas(text: &str) -> Vec<&str> {
+    let (mut pieces, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' | '\'' if quote.is_none() => quote = Some(c),
+            _ if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                pieces.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

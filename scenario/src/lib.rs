@@ -47,6 +47,7 @@ mod yaml;
 
 pub use alone::{Checked, FileKind, TopologyAlone, check, file_kind};
 pub use arbiter::{ArbiterParameter, ArbiterSpec, ArbiterValues, DEFAULT_KEY, RegionInfo, Regions};
+pub use brackets::between_commas;
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use input::Input;

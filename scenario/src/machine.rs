@@ -6,7 +6,7 @@ use weir_plugin_api::{LinkId, NodeId, Registry, SimDuration};
 use weir_sim_core::Fabric;
 
 use crate::arbiter::{self, ArbiterSpec};
-use crate::brackets::NamePattern;
+use crate::brackets::{NamePattern, between_commas};
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::Diagnostic;
 use crate::input::{Input, Parsed};
@@ -89,7 +89,7 @@ impl Machine {
     /// Why a name does not fit, and the remedy.
     pub fn devices(&self, names: &str) -> Result<Vec<NodeId>, (String, String)> {
         let mut all = Vec::new();
-        for name in outside_brackets(names) {
+        for name in between_commas(names) {
             let pattern = NamePattern::read(name.trim()).map_err(parts)?;
             if pattern.count() > MOST_NAMES {
                 return Err((format!("`{name}` stands for {} names", pattern.count()), "name fewer".to_owned()));
@@ -159,24 +159,6 @@ impl Machine {
 
 fn parts(problem: Problem) -> (String, String) {
     (problem.message, problem.help)
-}
-
-/// The pieces between commas that stand in no brackets.
-fn outside_brackets(text: &str) -> Vec<&str> {
-    let (mut pieces, mut begin, mut depth) = (Vec::new(), 0, 0_i32);
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            ',' if depth == 0 => {
-                pieces.push(&text[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    pieces.push(&text[begin..]);
-    pieces
 }
 
 fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Registry) -> Read<Machine> {

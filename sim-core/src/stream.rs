@@ -183,6 +183,8 @@ pub(crate) struct Streamed<'a> {
     free: Vec<u32>,
     /// For look-up only.
     slots: FxHashMap<TaskId, u32>,
+    /// Those that ended at the present instant, or the last one, and were not handed over.
+    leaving: Vec<Departure>,
     /// Transfers that have not ended, those that have not come included.
     left: usize,
     halted: bool,
@@ -198,6 +200,7 @@ impl<'a> Streamed<'a> {
             transfers: Vec::new(),
             free: Vec::new(),
             slots: FxHashMap::default(),
+            leaving: Vec::new(),
             left: census.transfers(),
             halted: false,
         };
@@ -244,8 +247,16 @@ impl<'a> Streamed<'a> {
         active
     }
 
-    /// Reports what has not ended.
+    /// Hands over the transfers that ended at the last instant, in id order: a rate that changes at an instant may let one end
+    /// there after the others.
+    fn hand_over(&mut self) -> Result<(), Halt> {
+        self.leaving.sort_unstable_by_key(|departure| departure.task);
+        self.leaving.drain(..).try_for_each(|departure| self.departures.take(&departure))
+    }
+
+    /// Reports what has not ended, after what has.
     pub(crate) fn leave(&mut self, at: SimTime) -> Result<(), Halt> {
+        self.hand_over()?;
         let mut rest: Vec<ActiveTransfer> =
             self.active().into_iter().copied().chain(self.next.map(ActiveTransfer::new)).collect();
         rest.sort_unstable_by_key(|transfer| transfer.id);
@@ -293,8 +304,10 @@ impl Store for Streamed<'_> {
         self.left -= 1;
         let Some(slot) = self.slots.remove(&task) else { return };
         self.free.push(slot);
-        let departure = self.transfers[slot as usize].departure(now);
-        self.halted |= departure.is_some_and(|departure| self.departures.take(&departure).is_err());
+        if self.leaving.first().is_some_and(|last| last.at < now) {
+            self.halted |= self.hand_over().is_err();
+        }
+        self.leaving.extend(self.transfers[slot as usize].departure(now));
     }
 
     fn left(&self) -> usize {

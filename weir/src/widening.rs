@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use ordered_float::OrderedFloat;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration, SimTime};
-use weir_report::Widening;
 use weir_report::page::Effort;
+use weir_report::{SAME_MAKESPAN, Widening};
 use weir_scenario::Scenario;
 use weir_sim_core::{Fabric, FabricError, Outcome, Stop, TaskId};
 
@@ -25,9 +25,6 @@ const MOST_TRIED: u64 = 16;
 const MOST_RATES: u64 = 20_000_000;
 /// Rates that an event of a run with an incremental side is worth (*assumed*: some microseconds).
 const RATES_PER_EVENT: u64 = 20;
-/// Makespans that differ by less than this part are equal: ends are rounded to picoseconds.
-const ROUNDING: f64 = 1e-9;
-
 /// The widest that anything gets, bytes per second: the most that scenarios may write.
 const WIDEST: f64 = 1e18;
 
@@ -105,7 +102,7 @@ impl Run {
             let Some((makespan, sum_saved)) = self.widened(wider, cancel)? else { return Ok(Vec::new()) };
             found.push((self.makespan() - makespan, sum_saved, wider));
         }
-        let least = SimDuration((self.makespan().0 as f64 * ROUNDING) as u64);
+        let least = SimDuration((self.makespan().0 as f64 * SAME_MAKESPAN) as u64);
         for (saved, ..) in found.iter_mut().filter(|(saved, ..)| *saved <= least) {
             *saved = SimDuration::ZERO;
         }

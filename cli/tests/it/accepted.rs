@@ -239,6 +239,10 @@ fn further_arbiters_have_results_of_their_own() {
         "{}",
         ended.stdout
     );
+    let ended = test(&path, &["--accept"]);
+    let note = "  note: the accepted result under fcfs is removed: nothing ran under it\n";
+    assert!(ended.stdout.contains(note), "{}", ended.stdout);
+    assert_eq!(read(&folder, "snapshots/a.yaml.txt").matches("\narbiter ").count(), 1);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod queued;
 mod reads;
 mod requesters;
 mod results;
+mod sending;
 mod skip;
 mod sources;
 mod stalls;

@@ -15,7 +15,7 @@ impl Engine {
         let is_other = |by: u32| by != NONE && (by ^ asked.transfer) & !REQUESTS != 0;
         let (cause, link, by) = match (is_other(beside), is_other(before)) {
             (true, _) => (HeldCause::Arbitration, out, Some(beside)),
-            (false, true) => (HeldCause::HeadOfLine, input, Some(before)),
+            (false, true) => (HeldCause::HeadOfLine, out, Some(before)),
             (false, false) => return,
         };
         if asked.visible < now {

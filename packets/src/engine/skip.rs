@@ -237,7 +237,8 @@ impl Engine {
         self.credits[first..first + channels].iter().map(|credit| credit.inside).sum()
     }
 
-    /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell.
+    /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell. For whom packets wait on
+    /// their way (`queued.rs`) is no part of it: no grant depends on it, and after one period it is what it is after many.
     fn state(&mut self, now: u64, component: &Component) -> Result<Option<Vec<u64>>, PacketError> {
         let mut state = Vec::new();
         let channels = self.network.channels;

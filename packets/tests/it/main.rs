@@ -8,3 +8,4 @@ mod golden;
 mod net;
 mod physics;
 mod reads;
+mod waits;

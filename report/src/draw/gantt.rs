@@ -47,7 +47,7 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     lines.push(format!("{} {}", " ".repeat(name), chart.axis(canvas)));
     lines.extend(legend(canvas, largest));
     if total > listed.len() {
-        lines.push(format!("the {} of {total} transfers {}", listed.len(), text::listed_words(run)));
+        lines.push(format!("the {} of {total} {}", listed.len(), text::listed_words(run)));
     }
     lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width.max(name + 1 + LEAST)))).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::CauseKind;
+use crate::changes::LinkChangeRow;
 use crate::json::{LinkRow, List, PhaseRow, RunJson, TransferRow};
 
 /// Relative room for the digits of other programs, and for what the audit of a run allows.
@@ -14,11 +15,12 @@ const ROUNDED: f64 = 1e-11;
 pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
     let span = run.stopped_s.unwrap_or(run.makespan_s).max(run.makespan_s);
     let (links, transfers) = (run.links.at_hand(), run.transfers.at_hand());
+    let changed: HashSet<(&str, &str)> = run.link_changes.iter().map(LinkChangeRow::ends).collect();
     let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
     of_fingerprint(run.fingerprint())
         .or_else(|| of_causes(transfers))
         .or_else(|| found("transfers", transfers, |row| of_transfer(row, links)))
-        .or_else(|| found("links", links, |row| of_link(row, span, run)))
+        .or_else(|| found("links", links, |row| of_link(row, span, run.events(), &changed)))
         .or_else(|| found("phases", phases, |row| of_phase(row, span)))
         .or_else(|| of_order(phases))
 }
@@ -81,12 +83,12 @@ fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
         None => latency.is_some_and(|latency| differ(sent + latency, end)),
         Some(_) => differ(sent, end),
     };
-    let is_other = row.sent_s.is_some_and(|told| above(told + latency.unwrap_or(0.0), end));
+    let is_other = row.sent_s.is_some_and(|sent| above(sent + latency.unwrap_or(0.0), end));
     (is_late || is_early || is_other)
         .then(|| format!("`{id}` sends {bytes} B until {sent} s by its mean_Bps, and ends at {end} s"))
 }
 
-fn of_link(row: &LinkRow<'_>, span: f64, run: &RunJson<'_>) -> Option<String> {
+fn of_link(row: &LinkRow<'_>, span: f64, events: u64, changed: &HashSet<(&str, &str)>) -> Option<String> {
     let LinkRow { from, to, bytes, busy_s, peak_bps, bandwidth_bps, .. } = row;
     let named = |what: String| Some(format!("`{from}` → `{to}` {what}"));
     if above(*busy_s, span) {
@@ -97,13 +99,13 @@ fn of_link(row: &LinkRow<'_>, span: f64, run: &RunJson<'_>) -> Option<String> {
         return if wire < *bytes { named(format!("has wire_bytes {wire}, below bytes {bytes}")) } else { None };
     }
     // A link that changed may have had a higher bandwidth for a while.
-    let bandwidth_bps = bandwidth_bps.filter(|_| run.link_changes.is_empty());
+    let bandwidth_bps = bandwidth_bps.filter(|_| !changed.contains(&(&**from, &**to)));
     if let Some((peak, bandwidth)) = peak_bps.zip(bandwidth_bps).filter(|&(peak, most)| above(peak, most)) {
         return named(format!("has peak_Bps {peak} over bandwidth_Bps {bandwidth}"));
     }
     // Parts of transfers are whole bytes.
     let most = peak_bps.or(bandwidth_bps)?;
-    let is_above = *bytes as f64 > most * (1.0 + ROOM) * (busy_s + ROUNDED) + 1.0 + run.events() as f64;
+    let is_above = *bytes as f64 > most * (1.0 + ROOM) * (busy_s + ROUNDED) + 1.0 + events as f64;
     if is_above { named(format!("carried {bytes} B in {busy_s} s at no more than {most} B/s")) } else { None }
 }
 

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use weir_plugin_api::NodeKind;
 
 use super::amounts::{ROOM, above, differ, found};
+use crate::changes::LinkChangeRow;
 use crate::json::{ExplainRow, LinkRow, List, NodeRow, PhaseRow, RunJson, TransferRow};
 
 /// The first contradiction, with its place.
@@ -20,7 +21,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
             .or_else(|| links.iter().enumerate().find_map(|(i, row)| of_link(i, row, &names)))
             .or_else(|| found("transfers", transfers, |row| of_route(row, links)))
             .or_else(|| of_bytes(run, links, transfers))
-            .or_else(|| of_rates(phases, links, transfers, run.link_changes.is_empty()))
+            .or_else(|| of_rates(phases, (links, &run.link_changes), transfers))
             .or_else(|| of_explanation(explained?, phases))
     })
 }
@@ -126,14 +127,14 @@ fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'
 /// In each phase, transfers have rates, and links that do not change carry no more than their bandwidths.
 fn of_rates(
     phases: &[PhaseRow<'_>],
-    links: &[LinkRow<'_>],
+    (links, changes): (&[LinkRow<'_>], &[LinkChangeRow<'_>]),
     transfers: &[TransferRow<'_>],
-    is_constant: bool,
 ) -> Option<String> {
+    let changed: HashSet<(&str, &str)> = changes.iter().map(LinkChangeRow::ends).collect();
     let by_id: HashMap<&str, &TransferRow<'_>> = transfers.iter().map(|row| (&*row.id, row)).collect();
     let mut loads = vec![0.0; links.len()];
     phases.iter().enumerate().find_map(|(i, phase)| {
-        let fault = of_phase(phase, &by_id, &mut loads, links, is_constant);
+        let fault = of_phase(phase, &by_id, &mut loads, (links, &changed));
         fault.map(|what| format!("phases[{i}]: {what}"))
     })
 }
@@ -143,8 +144,7 @@ fn of_phase(
     phase: &PhaseRow<'_>,
     by_id: &HashMap<&str, &TransferRow<'_>>,
     loads: &mut [f64],
-    links: &[LinkRow<'_>],
-    is_constant: bool,
+    (links, changed): (&[LinkRow<'_>], &HashSet<(&str, &str)>),
 ) -> Option<String> {
     let mut used = Vec::new();
     for (id, rate) in &phase.rates_bps.0 {
@@ -160,7 +160,7 @@ fn of_phase(
     }
     let over = used.iter().find_map(|&link| {
         let (load, row) = (loads[link], &links[link]);
-        let most = row.bandwidth_bps.filter(|&most| is_constant && above(load, most))?;
+        let most = row.bandwidth_bps.filter(|&most| !changed.contains(&(&*row.from, &*row.to)) && above(load, most))?;
         Some(format!("rates of {load} B/s in all over `{}` → `{}`, whose bandwidth_Bps is {most}", row.from, row.to))
     });
     for link in used {

@@ -29,6 +29,8 @@ impl Tolerance {
 pub struct SnapshotDifference {
     /// The runs that differ.
     pub runs: Vec<RunDifference>,
+    /// The arbiters that have an accepted result, and under which nothing ran.
+    pub idle: Vec<String>,
     /// What else is to be known, a sentence each.
     pub notes: Vec<String>,
 }
@@ -71,7 +73,7 @@ impl Snapshot {
             }
         }
         let idle = self.runs.iter().filter(|accepted| now.runs.iter().all(|run| run.arbiter != accepted.arbiter));
-        all.notes.extend(idle.map(|run| format!("nothing ran under {}, which has an accepted result", run.arbiter)));
+        all.idle.extend(idle.map(|run| run.arbiter.clone()));
         if all.runs.is_empty() {
             all.notes.extend(unjudged(self.input != now.input, events, moved).map(str::to_owned));
         }

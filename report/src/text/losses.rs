@@ -37,7 +37,7 @@ pub(crate) fn lost_most(run: &Run<'_>, all: &mut Vec<TaskId>, most: usize) {
 
 /// What [`listed`] has listed where that is not all.
 pub(crate) fn listed_words(run: &Run<'_>) -> &'static str {
-    if knows_losses(run) { "that lost most against being alone" } else { "that end last" }
+    if knows_losses(run) { "transfers that lost most" } else { "transfers that end last" }
 }
 
 /// Of an interrupted run no transfer's time alone is known.

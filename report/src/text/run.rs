@@ -105,7 +105,7 @@ fn transfers(run: &Run<'_>) -> String {
         let slow = slowdown(run, task).is_some_and(|by| by >= SLOW).then_some(Mark::Slow);
         sheet.marked_row(slow, transfer(run, task, waits));
     }
-    let cut = format!("the {} of {total} transfers {}: --json lists all\n", rows.len(), listed_words(run));
+    let cut = format!("the {} of {total} {}: --json lists all\n", rows.len(), listed_words(run));
     let (gap, cut) = (if planned { "\n" } else { "" }, if total > ROWS { &*cut } else { "" });
     format!("{gap}{}{cut}{}", sheet.finish(), waiting(run, total))
 }

@@ -4,10 +4,8 @@ use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 
 use super::{ROWS, Sheet, clean, more};
 use crate::run::titled;
-use crate::{Change, ChangedLink, WhatIf, WhatIfBound, duration, instant};
+use crate::{Change, ChangedLink, SAME_MAKESPAN, WhatIf, WhatIfBound, duration, instant};
 
-/// Changes that save less than this part of the makespan save nothing: ends are rounded to picoseconds.
-const ROUNDING: f64 = 1e-9;
 /// Settings of one change that a row lists.
 const SETTINGS: usize = 2;
 
@@ -39,7 +37,7 @@ pub fn what_if(result: &WhatIf) -> String {
 }
 
 fn saves_nothing(result: &WhatIf, change: &Change) -> bool {
-    change.saved_s.abs() * PS_PER_S as f64 <= result.makespan_ps as f64 * ROUNDING
+    change.saved_s.abs() * PS_PER_S as f64 <= result.makespan_ps as f64 * SAME_MAKESPAN
 }
 
 fn table(changes: &[&Change]) -> String {
@@ -119,7 +117,7 @@ fn listed(head: &str, names: &[&str]) -> String {
 fn bound(result: &WhatIf) -> String {
     let Some(bound) = &result.bound else { return String::new() };
     let parts = parts(bound);
-    let nothing = bound.saved_s * PS_PER_S as f64 <= result.makespan_ps as f64 * ROUNDING;
+    let nothing = bound.saved_s * PS_PER_S as f64 <= result.makespan_ps as f64 * SAME_MAKESPAN;
     if nothing {
         return format!("nothing more can be saved by links and memories: what holds the makespan is {parts}\n");
     }

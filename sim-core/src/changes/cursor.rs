@@ -18,6 +18,16 @@ struct LinkNow {
     totals: LinkChangeTotals,
 }
 
+/// A link that has another bandwidth than before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkChange {
+    pub(crate) link: LinkId,
+    /// Bytes per second from now on; 0 while it is down.
+    pub(crate) bandwidth: f64,
+    /// Whether it was down.
+    pub(crate) comes_up: bool,
+}
+
 /// The changes that are still to come.
 #[derive(Debug)]
 pub(crate) struct ChangeCursor<'a> {
@@ -77,8 +87,8 @@ impl<'a> ChangeCursor<'a> {
         self.links.get(&link).is_none_or(|own| own.sources.iter().all(lets_go))
     }
 
-    /// Does what is due at `now`. Returns the links whose bandwidth is another one from now on, with it; 0 is down.
-    pub(crate) fn take(&mut self, now: SimTime, fabric: &Fabric) -> Vec<(LinkId, f64)> {
+    /// Does what is due at `now`. Returns the links whose bandwidth is another one from now on.
+    pub(crate) fn take(&mut self, now: SimTime, fabric: &Fabric) -> Vec<LinkChange> {
         self.due.clear();
         while let Some(&Reverse((time, at))) = self.next.peek()
             && time <= now
@@ -102,8 +112,8 @@ impl<'a> ChangeCursor<'a> {
             let states = own.sources.iter().map(|&at| self.states[at as usize]);
             let bandwidth = bandwidth(fabric.link(link).bandwidth, states);
             if bandwidth.to_bits() != own.bandwidth.to_bits() {
+                changed.push(LinkChange { link, bandwidth, comes_up: own.bandwidth == 0.0 });
                 own.change(now, bandwidth);
-                changed.push((link, bandwidth));
             }
         }
         changed
@@ -144,5 +154,5 @@ fn bandwidth(own: f64, states: impl Iterator<Item = LinkState>) -> f64 {
             LinkState::Bandwidth(bandwidth) => whole = bandwidth,
         }
     }
-    whole * share
+    (whole * share).min(f64::MAX)
 }

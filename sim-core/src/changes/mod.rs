@@ -8,7 +8,7 @@ mod steps;
 
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
-pub(crate) use cursor::ChangeCursor;
+pub(crate) use cursor::{ChangeCursor, LinkChange};
 pub use steps::Steps;
 
 use crate::fabric::Fabric;

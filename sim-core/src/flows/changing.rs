@@ -5,7 +5,7 @@ use weir_plugin_api::{Binding, Cause, LinkId, SimTime};
 
 use super::Flows;
 use crate::answer::AnswerError;
-use crate::changes::{ChangeCursor, LinkChangeTotals, MOST_CHANGES, OnFailure};
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, MOST_CHANGES, OnFailure};
 use crate::fabric::Fabric;
 use crate::outcome::{PhaseStep, SimError};
 use crate::progress::remaining_after;
@@ -14,7 +14,7 @@ use crate::tasks::TaskId;
 
 /// The links as they are now, and who waits for one.
 pub(super) struct ChangingLinks<'a> {
-    changing: Changing<'a>,
+    plan: Changing<'a>,
     cursor: ChangeCursor<'a>,
     /// With the bandwidths as they are; of a link that is down, as before.
     pub(super) fabric: Fabric,
@@ -30,8 +30,8 @@ pub(super) struct ChangingLinks<'a> {
 
 impl ChangingLinks<'_> {
     /// Gives links that are up their bandwidths; `built` has those of the fabric as it was built.
-    fn set(&mut self, changed: &[(LinkId, f64)], built: &Fabric) {
-        for &(link, bandwidth) in changed.iter().filter(|change| change.1 > 0.0) {
+    fn set(&mut self, changed: &[LinkChange], built: &Fabric) {
+        for &LinkChange { link, bandwidth, .. } in changed.iter().filter(|change| change.bandwidth > 0.0) {
             let own = *self.fabric.link(link);
             if own.bandwidth.to_bits() != bandwidth.to_bits() {
                 let set = self.fabric.set_link(link, bandwidth, own.latency);
@@ -66,10 +66,10 @@ pub(super) fn waiting<'c>(changing: &'c Option<Box<ChangingLinks<'_>>>) -> &'c [
 impl<'a> Flows<'a> {
     /// The same over links that change.
     pub(crate) fn with_changes(mut self, changing: Option<Changing<'a>>) -> Self {
-        self.changing = changing.map(|changing| {
-            let cursor = ChangeCursor::new(changing.links, self.fabric);
+        self.changing = changing.map(|plan| {
+            let cursor = ChangeCursor::new(plan.links, self.fabric);
             Box::new(ChangingLinks {
-                changing,
+                plan,
                 cursor,
                 fabric: self.fabric.clone(),
                 waiting: Vec::new(),
@@ -128,7 +128,7 @@ impl<'a> Flows<'a> {
     pub(super) fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
         let Some(changing) = &mut self.changing else { return };
         changing.waiting.push(slot);
-        if changing.changing.links.on_failure == OnFailure::Fail {
+        if changing.plan.links.on_failure == OnFailure::Fail {
             let task = self.active[slot as usize].task;
             changing.failure.get_or_insert(SimError::LinkDown { time: now, link, task });
         }
@@ -151,12 +151,12 @@ impl<'a> Flows<'a> {
             return Ok(false);
         }
         let changed = changing.cursor.take(now, self.fabric);
-        if let (true, Some(&(link, _))) = (changing.cursor.steps() > MOST_CHANGES, changed.first()) {
+        if let (true, Some(&LinkChange { link, .. })) = (changing.cursor.steps() > MOST_CHANGES, changed.first()) {
             return Err(SimError::TooManyChanges { time: now, link });
         }
         changing.set(&changed, self.fabric);
         let mut concerns = false;
-        for &(link, bandwidth) in &changed {
+        for &LinkChange { link, bandwidth, .. } in &changed {
             if self.neighbours.on(link).next().is_some() {
                 concerns = true;
                 self.neighbours.touch(link);
@@ -165,7 +165,7 @@ impl<'a> Flows<'a> {
                 self.stop_on(now, link);
             }
         }
-        concerns |= self.go_on();
+        concerns |= changed.iter().any(|change| change.comes_up) && self.go_on();
         if let Some(changing) = &mut self.changing {
             changing.concerns |= concerns;
         }
@@ -183,7 +183,7 @@ impl<'a> Flows<'a> {
             return Ok(false);
         }
         let failed = |error| SimError::Arbiter(AnswerError::Failed { time: now, error });
-        self.call.replace((changing.changing.make)(&changing.fabric).map_err(failed)?);
+        self.call.replace((changing.plan.make)(&changing.fabric).map_err(failed)?);
         Ok(true)
     }
 
@@ -192,7 +192,7 @@ impl<'a> Flows<'a> {
         let mut slots: Vec<u32> = self.neighbours.on(link).collect();
         slots.sort_unstable_by_key(|&slot| self.active[slot as usize].task);
         let begins_again =
-            self.changing.as_ref().is_some_and(|changing| changing.changing.links.on_failure == OnFailure::Restart);
+            self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure == OnFailure::Restart);
         for slot in slots {
             let transfer = &mut self.active[slot as usize];
             transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);

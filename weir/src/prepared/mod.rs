@@ -95,9 +95,12 @@ impl<'a> PreparedRun<'a> {
         changed.arbiter().map_err(|error| CallError::Failed(error.to_string()))
     }
 
-    /// What changes, if anything does.
-    fn changing<'c>(&self, changing: &Changing<'c>) -> Option<Changing<'c>> {
-        (!self.scenario.changes.is_empty()).then_some(*changing)
+    /// Runs with these options, and with the changes of links that the scenario has.
+    fn with_changes<T>(&self, options: sim::RunOptions<'_>, run: impl FnOnce(sim::RunOptions<'_>) -> T) -> T {
+        let make = |fabric: &Fabric| self.on_changed(fabric);
+        let changing = Changing { links: &self.scenario.changes, make: &make };
+        let changing = (!self.scenario.changes.is_empty()).then_some(changing);
+        run(sim::RunOptions { changing, ..options })
     }
 
     /// Runs the scenario, a large one by the incremental side of its arbiter if it has one.
@@ -112,15 +115,13 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let packets = self.packets();
-        let make = |fabric: &Fabric| self.on_changed(fabric);
-        let changing = Changing { links: &self.scenario.changes, make: &make };
-        let options = sim::RunOptions { changing: self.changing(&changing), ..options };
         let options = match &packets {
             Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), ..options },
             None => options,
         };
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
-        let outcome = self.simulation().run(&mut *arbiter, self.spec.entry.flags, options);
+        let flags = self.spec.entry.flags;
+        let outcome = self.with_changes(options, |options| self.simulation().run(&mut *arbiter, flags, options));
         outcome.map_err(|error| self.stopped(&error))
     }
 
@@ -134,10 +135,10 @@ impl<'a> PreparedRun<'a> {
             return Err(self.no_rates());
         }
         let mut arbiter = self.arbiter()?;
-        let make = |fabric: &Fabric| self.on_changed(fabric);
-        let changing = Changing { links: &self.scenario.changes, make: &make };
-        let options = sim::RunOptions { changing: self.changing(&changing), ..options };
-        let outcome = self.simulation().run_with_listener(&mut *arbiter, self.spec.entry.flags, options, listener);
+        let flags = self.spec.entry.flags;
+        let outcome = self.with_changes(options, |options| {
+            self.simulation().run_with_listener(&mut *arbiter, flags, options, listener)
+        });
         outcome.map_err(|error| self.stopped(&error))
     }
 

@@ -2,7 +2,7 @@
 
 use weir_report::{Alone, Run};
 use weir_scenario::{Regions, Scenario, TraceStream};
-use weir_sim_core::{self as sim, Changing, Departures, Fabric, Outcome, SimError, Traffic};
+use weir_sim_core::{Departures, Outcome, SimError, Traffic};
 
 use super::PreparedRun;
 use crate::{Error, RunOptions};
@@ -48,16 +48,15 @@ impl<'a> StreamedRun<'a> {
         };
         let params = prepared.params();
         let options = prepared.engine(options, &params);
-        let make = |fabric: &Fabric| prepared.on_changed(fabric);
-        let changing = Changing { links: &prepared.scenario.changes, make: &make };
-        let options = sim::RunOptions { changing: prepared.changing(&changing), ..options };
         let traffic = Traffic { census: self.stream.census(), arrivals: &mut arrivals, departures };
         let simulation = prepared.simulation();
+        let flags = prepared.spec.entry.flags;
         let outcome =
-            simulation.stream(traffic, &mut *arbiter, prepared.spec.entry.flags, options).map_err(|error| {
-                let unread = arrivals.failure().map(Error::from);
-                unread.unwrap_or_else(|| prepared.stopped(&error))
-            })?;
+            prepared.with_changes(options, |options| simulation.stream(traffic, &mut *arbiter, flags, options));
+        let outcome = outcome.map_err(|error| {
+            let unread = arrivals.failure().map(Error::from);
+            unread.unwrap_or_else(|| prepared.stopped(&error))
+        })?;
         prepared.log(&outcome);
         Ok(outcome)
     }

@@ -1,6 +1,7 @@
 //! The smallest factor that saves as much as no limit: beyond it a wider link brings nothing more.
 
 use weir_plugin_api::SimTime;
+use weir_report::SAME_MAKESPAN;
 use weir_scenario::Improvement;
 use weir_sim_core::Outcome;
 
@@ -8,8 +9,6 @@ use super::change::{Attempt, Tried, TriedAll};
 use super::runs::Runs;
 use super::target::Target;
 
-/// Makespans that differ by less than this part of the one without changes are equal: ends are rounded to picoseconds.
-const ROUNDING: f64 = 1e-9;
 /// The part of the makespan that no limit must save for a factor to be searched; *assumed*: less is worth no purchase.
 const WORTH: f64 = 1e-4;
 /// The largest factor that is tried, in hundredths: 1024 times.
@@ -19,7 +18,7 @@ const MOST: u32 = 102_400;
 /// that a wider link never makes the run longer. Marks the change, or adds it; nothing where even the largest factor is not
 /// enough, or no limit saves less than a ten-thousandth.
 pub(super) fn enough(runs: &Runs<'_>, target: &Target<'_>, base: &Outcome, all: &mut TriedAll) {
-    let slack = (base.makespan.0 as f64 * ROUNDING) as u64;
+    let slack = (base.makespan.0 as f64 * SAME_MAKESPAN) as u64;
     let worth = (base.makespan.0 as f64 * WORTH) as u64;
     let no_limit = all.changes.iter().find(|tried| matches!(tried.improvement, Improvement::Bandwidth(_)));
     let Some(least) = no_limit.map(|tried| tried.makespan.0 + slack) else { return };

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use ordered_float::OrderedFloat;
 use rayon::prelude::*;
 use weir_plugin_api::SimTime;
-use weir_report::{Change, TunedUnder, WhatIf};
+use weir_report::{Change, LeftOut, TunedUnder, WhatIf};
 use weir_scenario::{ResourceKind, Scenario as Contents, resources};
 
 use crate::optimize::Watch;
@@ -86,6 +86,10 @@ impl Scenario {
         targets.iter().zip(&tried).for_each(|(target, tried)| learn_links(&mut costs, target, tried));
         for (target, tried) in targets.iter().zip(tried) {
             add(&mut result, contents, target, tried, &costs);
+        }
+        if !contents.changes.is_empty() {
+            let why = "they happen in every run; a bandwidth that one gives stays, however wide its link is";
+            result.left_out.push(LeftOut { of: "events".to_owned(), why: why.to_owned() });
         }
         rank(&mut result.changes);
         Ok(result)

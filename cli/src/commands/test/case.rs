@@ -174,6 +174,10 @@ fn judged(file: &Path, now: &Snapshot, args: &TestArgs) -> Case {
             let difference = snapshot.difference(now, Tolerance(args.tolerance));
             let details = details(&difference);
             notes = difference.notes;
+            notes.extend(difference.idle.iter().map(|arbiter| match args.accept {
+                true => format!("the accepted result under {arbiter} is removed: nothing ran under it"),
+                false => format!("nothing ran under {arbiter}, which has an accepted result"),
+            }));
             match (details.is_empty(), args.accept) {
                 (true, true) if was != text => accepted("the same times and reasons", details),
                 (false, true) => accepted("another result", details),

@@ -6,6 +6,7 @@ import * as format from "../core/format.ts";
 import { extent, ticks, timeLabels } from "../core/scale.ts";
 import { type Plot, chartBox, linear, marker, plot, telling } from "./axes.ts";
 import { categoryLabels } from "./categories.ts";
+import { baselineLevel } from "./curve.ts";
 
 /** More values are not told apart: their sorted curve and histogram say more. */
 const MOST = 200;
@@ -38,7 +39,7 @@ export function byValueChart(search: Search, { path, rows }: ByValue): HTMLEleme
     p.root.append(
       s("text", { class: "tick category", x: p.x(label.at), y: p.bottom + 17, "text-anchor": "middle" }, label.text),
     );
-  baseline(p, search);
+  if (search.baseline_s != null) baselineLevel(p, search.baseline_s);
   const d = rows.map((row, i) => `${i ? "L" : "M"}${p.x(i).toFixed(1)} ${p.y(row.makespan_s).toFixed(1)}`).join("");
   p.root.append(s("path", { class: "curve", d }));
   rows.forEach((row, i) => p.root.append(mark(p, row, i, path)));
@@ -54,17 +55,4 @@ function mark(p: Plot, row: Candidate, i: number, path: string): SVGElement {
     { what: visible(path), value: visible(row.parameters[path] ?? "") },
     { what: "makespan", value: `${format.time(row.makespan_s)}${row.best ? ", the best" : ""}` },
   ]);
-}
-
-function baseline(p: Plot, search: Search): void {
-  if (search.baseline_s == null) return;
-  const y = p.y(search.baseline_s);
-  p.root.append(
-    s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
-    s(
-      "text",
-      { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" },
-      `baseline: ${format.time(search.baseline_s)}`,
-    ),
-  );
 }

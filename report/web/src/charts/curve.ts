@@ -118,16 +118,24 @@ function markBaseline(p: Plot, search: Search, curve: Curve): void {
   const share = shareBelow(curve, search.baseline_s);
   const y = p.y(search.baseline_s);
   const mark = marker(3, p.x(share), y, "var(--slower)", 5.5);
+  baselineLevel(p, search.baseline_s);
   p.root.append(
-    s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
     telling(mark, [
       { what: "baseline", value: format.time(search.baseline_s) },
       { what: "better candidates", value: betterThan(search, curve, search.baseline_s) },
     ]),
+  );
+}
+
+/** The level of the scenario as it is. */
+export function baselineLevel(p: Plot, seconds: number): void {
+  const y = p.y(seconds);
+  p.root.append(
+    s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
     s(
       "text",
       { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" },
-      `baseline: ${format.time(search.baseline_s)}`,
+      `baseline: ${format.time(seconds)}`,
     ),
   );
 }

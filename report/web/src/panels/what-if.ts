@@ -45,7 +45,9 @@ export function whatIfBars(all: WhatIf[], views: RunView[], store: Store): HTMLE
 }
 
 function isOf(data: WhatIf, { run }: RunView): boolean {
-  return data.scenario === run.scenario && data.arbiter.name === run.arbiter.name;
+  // Of the same input and policy, and with the same values: their makespans are equal.
+  const same = data.input_sha256 === run.input_sha256 && data.makespan_ps === run.makespan_ps;
+  return same && data.arbiter.name === run.arbiter.name;
 }
 
 function barList(data: WhatIf, views: RunView[], store: Store): HTMLElement {
