@@ -4,7 +4,8 @@ use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
-    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_ROUNDS, NetworkError, PacketError, SimError, TaskId,
+    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_ROUNDS, NetworkError, OnFailure, PacketError, SimError,
+    TaskId,
 };
 
 use super::PreparedRun;
@@ -149,8 +150,13 @@ impl PreparedRun<'_> {
     }
 
     fn too_many_changes(&self, time: SimTime, link: LinkId) -> String {
+        let again = match self.scenario.changes.on_failure {
+            OnFailure::Restart => ", or `on_failure: wait`: a transfer may begin again and again, and never end",
+            OnFailure::Wait | OnFailure::Fail => "",
+        };
         format!(
-            "at {} ({time}) links have changed more than {MOST_CHANGES} times, {} again; give `events` longer times",
+            "at {} ({time}) links have changed more than {MOST_CHANGES} times, {} again; give `events` longer \
+             times{again}",
             instant(time),
             self.link(link)
         )
