@@ -77,7 +77,8 @@ test("the curve of a search marks baseline and best, placements stand on the tre
     assert.match(title!, new RegExp(`rank ${rank}$`));
   }
   assert.equal(await page.locator("#search-2 tbody tr", { hasText: "★ best" }).count(), 1);
-  assert.equal(await page.locator("#search-2 .curve-dot").count(), parameters!.candidates);
+  const chart = page.locator('#search-2 svg.chart[aria-label^="Makespan over"]');
+  assert.equal(await chart.locator("[role='img']").count(), parameters!.candidates);
   await page.close();
 });
 
