@@ -7,6 +7,7 @@ import { mountTip } from "./core/tip.ts";
 import { footer, header, windowTitle } from "./panels/header.ts";
 import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
+import { offerPictures } from "./panels/pictures.ts";
 import { searchSection } from "./panels/search.ts";
 import { sweepSection } from "./panels/sweep.ts";
 import { whatIfSection } from "./panels/what-if.ts";
@@ -29,6 +30,7 @@ function start(): void {
       ...data.what_ifs.map(whatIfSection),
     );
     app.append(footer(data));
+    offerPictures(main);
     watchTheme();
   } catch (error) {
     app.append(h("p", { class: "failed", role: "alert" }, `The report cannot be shown: ${(error as Error).message}`));

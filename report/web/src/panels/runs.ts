@@ -6,6 +6,7 @@ import { h, section } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { Store } from "../core/store.ts";
 import { onTheme } from "../core/theme.ts";
+import { followAddress } from "../run/address.ts";
 import { busiest } from "../run/loads.ts";
 import { FILL, UTILISATION } from "../run/quantity.ts";
 import { type RunView, moments, viewsOf, wholeOf } from "../run/view.ts";
@@ -63,15 +64,16 @@ export function runSections(runs: Run[], whatIfs: WhatIf[]): HTMLElement[] {
   const sections = [
     views.length > MOST_CARDS ? runList(views, store) : summary(views, store),
     views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
-    topologySection(views, details, whatIfBars(whatIfs, views, store), store),
-    delaySection(views, gantt.colours, store),
     groupsSection(views, store),
     transfersSection(views, gantt, store),
+    topologySection(views, details, whatIfBars(whatIfs, views, store), store),
+    delaySection(views, gantt.colours, store),
     enginesSection(views, store),
     operationsSection(views),
     views.length > 1 ? differencesSection(views, store) : null,
     ...linkSections(views, store),
   ];
+  followAddress(views, store);
   return sections.filter((s): s is HTMLElement => s !== null);
 }
 

@@ -4,6 +4,7 @@ import { button, h } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { panned } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
+import { playButton } from "./play.ts";
 
 /** Positions of the slider over the window. */
 const STEPS = 10_000;
@@ -23,9 +24,10 @@ export function timeBar(store: Store, moments: number[], selection: HTMLElement)
     "div",
     { class: "timebar", role: "group", "aria-label": "Time" },
     h("label", { for: "moment" }, "Moment"),
-    button("◀", () => store.step(moments, -1), { "aria-label": "Previous change", title: "Previous change" }),
+    playButton(store),
+    button("|◀", () => store.step(moments, -1), { "aria-label": "Previous change", title: "Previous change" }),
     slider,
-    button("▶", () => store.step(moments, 1), { "aria-label": "Next change", title: "Next change" }),
+    button("▶|", () => store.step(moments, 1), { "aria-label": "Next change", title: "Next change" }),
     words,
     outside,
     zoomButtons(store),

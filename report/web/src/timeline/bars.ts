@@ -26,12 +26,20 @@ export function pieces(
   const out: Piece[] = [];
   for (const x of life) {
     if (x.doing !== "moving" || x.to < scale.from || x.from > scale.to) continue;
-    const piece = { x0: toPixel(scale, x.from), x1: toPixel(scale, x.to), part: part(x), colour: colour(x) };
+    const piece = { x0: near(scale, x.from), x1: near(scale, x.to), part: part(x), colour: colour(x) };
     const before = out.at(-1);
     if (before && touches(before, piece) && (narrow(before) || narrow(piece))) join(before, piece);
     else out.push(piece);
   }
   return out;
+}
+
+/** Pixels beyond the edges up to which something is drawn. */
+const BEYOND = 4;
+
+/** The pixel of a time, or one just outside: browsers draw nothing at places that are far away. */
+export function near(scale: Scale, time: number): number {
+  return Math.min(scale.width + BEYOND, Math.max(-BEYOND, toPixel(scale, time)));
 }
 
 const narrow = (p: Piece) => p.x1 - p.x0 < NARROW;

@@ -4,11 +4,12 @@ import type { Operation, Plan } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
 import { h, name, s, visible, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { type Scale, toPixel } from "../core/scale.ts";
+import type { Scale } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import type { RunView } from "../run/view.ts";
-import { nameLabel } from "./labels.ts";
+import { near } from "./bars.ts";
+import { emptyLabel, nameLabel } from "./labels.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 24;
@@ -72,10 +73,10 @@ export class Engines implements RowSource {
 
   draw(row: number, scale: Scale): SVGElement[] {
     const r = this.rows[row]!;
-    return r.bars.flatMap((b) => {
+    const bars = r.bars.flatMap((b) => {
       if (b.to < scale.from || b.from > scale.to) return [];
-      const x = toPixel(scale, b.from);
-      const width = Math.max(0.8, toPixel(scale, b.to) - x);
+      const x = near(scale, b.from);
+      const width = Math.max(0.8, near(scale, b.to) - x);
       const rect = s("rect", {
         class: r.engine === null ? "operation" : "task",
         x: x.toFixed(2),
@@ -88,6 +89,7 @@ export class Engines implements RowSource {
       const label = nameLabel(b.name, Math.max(4, x + 4), Math.min(scale.width, x + width), 18);
       return label ? [rect, label] : [rect];
     });
+    return bars.length > 0 ? bars : [emptyLabel("idle in the time shown", 18)];
   }
 
   private at(row: number, time: number): Bar | undefined {

@@ -12,7 +12,7 @@ import { delaysOf } from "../run/delays.ts";
 import { mainCause, stepText } from "../run/words.ts";
 import { areas, boxes, pieces } from "./bars.ts";
 import { type LinkColours, colourOf, linkColours } from "./link-colours.ts";
-import { barLabels } from "./labels.ts";
+import { barLabels, elsewhereLabel } from "./labels.ts";
 import { changeMark } from "./change.ts";
 import type { RowSource } from "./rows.ts";
 
@@ -75,8 +75,9 @@ export class Gantt implements RowSource {
     return this.visible.length * LANE + GAP;
   }
 
+  /** The topology below begins within the first screen. */
   get most(): number {
-    return 430;
+    return 320;
   }
 
   count(): number {
@@ -182,6 +183,7 @@ export class Gantt implements RowSource {
       ...boxes(life, scale, top, height),
       ...areas(pieces(life, scale, part, colour), top, height),
       ...barLabels(life, scale, labelY, this.visible.length > 1 ? 14 : 4),
+      ...elsewhereLabel(life, scale, top + height - 6, this.visible.length > 1 ? 14 : 4),
     ];
   }
 

@@ -4,10 +4,12 @@ import type { Aggregated, GroupBins } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
 import { h, name, s, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { type Scale, toPixel } from "../core/scale.ts";
+import type { Scale } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import type { RunView } from "../run/view.ts";
+import { near } from "./bars.ts";
+import { emptyLabel } from "./labels.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 30;
@@ -70,12 +72,14 @@ export class Groups implements RowSource {
 
   draw(row: number, scale: Scale): SVGElement[] {
     const { group, data } = this.rows[row]!;
-    const rates = s("path", { class: "moving", d: area(group.rate_Bps, data, scale, this.largest, 3, LANE - 2) });
-    rates.style.fill = CATEGORIES[0]!;
-    const out: SVGElement[] = [rates];
-    if (group.waiting && this.mostWaiting > 0)
-      out.unshift(s("path", { class: "waiting", d: area(group.waiting, data, scale, this.mostWaiting, 3, LANE - 2) }));
-    return out;
+    const path = (kind: string, values: number[], full: number) => {
+      const d = area(values, data, scale, full, 3, LANE - 2);
+      return d === "" ? [] : [s("path", { class: kind, d })];
+    };
+    const rates = path("moving", group.rate_Bps, this.largest);
+    for (const p of rates) p.style.fill = CATEGORIES[0]!;
+    const out = [...path("waiting", group.waiting ?? [], this.mostWaiting), ...rates];
+    return out.length > 0 ? out : [emptyLabel("nothing moves in the time shown", LANE / 2 + 5)];
   }
 
   describe(row: number, time: number): Line[] {
@@ -123,7 +127,7 @@ function area(values: number[], data: Aggregated, scale: Scale, full: number, to
   values.forEach((v, i) => {
     const [from, to] = [edge(data, i), edge(data, i + 1)];
     if (v <= 0 || to < scale.from || from > scale.to) return;
-    const [x0, x1] = [toPixel(scale, from).toFixed(2), toPixel(scale, to).toFixed(2)];
+    const [x0, x1] = [near(scale, from).toFixed(2), near(scale, to).toFixed(2)];
     d += `M${x0} ${bottom}V${(bottom - (height * v) / full).toFixed(2)}H${x1}V${bottom}Z`;
   });
   return d;

@@ -10,6 +10,7 @@ import type { Line } from "../core/tip.ts";
 import { meanLoad } from "../run/loads.ts";
 import { FILL, type Quantity } from "../run/quantity.ts";
 import { type RunView, moments, spanAt, transfersOn } from "../run/view.ts";
+import { emptyLabel } from "./labels.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 17;
@@ -85,12 +86,16 @@ export class HeatMap implements RowSource {
     const id = this.links[row]!;
     return this.visible.flatMap((view, lane) => {
       const top = this.top + lane * LANE;
+      const indent = this.visible.length > 1 ? 14 : 4;
       const letter = this.visible.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
       const unknown =
         view.links.has(id) &&
         !this.quantity.known(view, id) &&
-        s("text", { class: "bar-label", x: this.visible.length > 1 ? 14 : 4, y: top + 12 }, "not known");
-      return [...this.cells(view, id, scale, top), letter, unknown].filter((x) => x !== false);
+        s("text", { class: "bar-label", x: indent, y: top + 12 }, "not known");
+      const cells = this.cells(view, id, scale, top);
+      const idle =
+        cells.length === 0 && !unknown && view.links.has(id) && emptyLabel("idle in the time shown", top + 12, indent);
+      return [...cells, letter, unknown, idle].filter((x) => x !== false);
     });
   }
 

@@ -1,6 +1,7 @@
 // Words on bars: the link that holds a transfer back, where there is room. They tell what colours tell.
 
 import { isolated, s } from "../core/dom.ts";
+import * as format from "../core/format.ts";
 import { fitted, linkForms, textWidth } from "../core/measure.ts";
 import { type Scale, toPixel } from "../core/scale.ts";
 import type { Stretch } from "../run/state.ts";
@@ -43,4 +44,20 @@ function formsOf(x: Stretch): string[] {
 export function nameLabel(name: string, left: number, right: number, y: number): SVGElement | null {
   const text = fitted([name], (form) => textWidth(form, LABEL) <= right - left - EDGE, 2);
   return text === "" ? null : s("text", { class: "bar-label", x: left, y }, isolated(text));
+}
+
+/** What a row says that has nothing to draw. */
+export function emptyLabel(words: string, y: number, x = 4): SVGElement {
+  return s("text", { class: "elsewhere", x, y }, words);
+}
+
+/** Where the bars of a transfer are that has none in the time shown; nothing of one that has. */
+export function elsewhereLabel(life: Stretch[], scale: Scale, y: number, indent: number): SVGElement[] {
+  if (life.some((x) => x.to >= scale.from && x.from <= scale.to)) return [];
+  const [first, last] = [life[0], life.at(-1)];
+  if (!first || !last) return [emptyLabel("never ready in this run", y, indent)];
+  if (last.to < scale.from) return [emptyLabel(`◂ until ${format.time(last.to)}`, y, indent)];
+  const from = emptyLabel(`from ${format.time(first.from)} ▸`, y, scale.width - 4);
+  from.setAttribute("text-anchor", "end");
+  return [from];
 }

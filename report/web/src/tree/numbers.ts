@@ -12,6 +12,8 @@ const HIGH = 11;
 const RISE = 3.6;
 /** From the middle of a line to a number beside it. */
 const GAP = 4.2;
+/** The same beside the middle of an arc, where its arrow head is. */
+const HEAD_GAP = 9;
 /** Places along a line that are tried, from its lower end. */
 const STEPS = Array.from({ length: 23 }, (_, i) => 0.1 + i * 0.035);
 const CELL = 48;
@@ -140,7 +142,7 @@ function* candidates(wire: Wire, room: Room): Generator<Found> {
     const left = { x: (q.y - p.y) / length, y: -(q.x - p.x) / length };
     for (const [side, cost] of SIDES) {
       const normal = { x: left.x * side, y: left.y * side };
-      const found = place(p, normal, room.number, side, cost + Math.abs(step - wanted) * 12);
+      const found = place(p, normal, room.number, side, cost + Math.abs(step - wanted) * 12, arc);
       found.label.sign = arc ? "" : up ? "↑" : "↓";
       yield found;
     }
@@ -154,8 +156,9 @@ const SIDES: [number, number][] = [
   [0, 5],
 ];
 
-function place(p: Point, normal: Point, width: number, side: number, cost: number): Found {
-  const away = side === 0 ? 0 : GAP + (Math.abs(normal.x) * width) / 2 + (Math.abs(normal.y) * HIGH) / 2;
+function place(p: Point, normal: Point, width: number, side: number, cost: number, arc: boolean): Found {
+  const gap = arc ? HEAD_GAP : GAP;
+  const away = side === 0 ? 0 : gap + (Math.abs(normal.x) * width) / 2 + (Math.abs(normal.y) * HIGH) / 2;
   const middle = { x: p.x + normal.x * away, y: p.y + normal.y * away };
   const anchor = Math.abs(normal.x) < 0.35 ? "middle" : normal.x > 0 ? "start" : "end";
   const x = middle.x + (anchor === "start" ? -width / 2 : anchor === "end" ? width / 2 : 0);

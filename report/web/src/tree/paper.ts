@@ -1,4 +1,4 @@
-// Topologies on paper: a high one does not fit under the head of the page, which would leave the first page blank.
+// Topologies on paper: one that fits stands on the first page. A high one would leave that page blank, and stands last.
 
 import type { Drawing } from "./drawing.ts";
 
@@ -12,17 +12,19 @@ const LEAST = 0.5;
 
 let place: Comment | null = null;
 
-/** Puts the section of high drawings last, where it may take pages of its own; without drawings it goes back. */
+/** Puts the section of drawings first or, of high ones, last, where it may take pages of its own; without drawings it goes back. */
 export function forPaper(panels: HTMLElement, drawings: Drawing[]): void {
   const section = panels.closest<HTMLElement>("section");
   if (!section) return;
   const high = Math.max(0, ...drawings.map((d) => heightOf(d, drawings.length)));
-  section.classList.toggle("high", high * GOOD > FIRST);
+  const isHigh = high * GOOD > FIRST;
+  section.classList.toggle("high", isHigh);
   section.classList.toggle("higher", high * LEAST > ALONE);
-  if (high * GOOD > FIRST && !place) {
+  if (drawings.length > 0 && !place) {
     place = document.createComment("topology");
     section.replaceWith(place);
-    place.parentElement?.append(section);
+    if (isHigh) place.parentElement!.append(section);
+    else (place.parentElement!.querySelector(":scope > section") ?? place).before(section);
   } else if (drawings.length === 0 && place) {
     place.replaceWith(section);
     place = null;
