@@ -27,7 +27,7 @@ const pictures = [
     fixture: "t2",
     width: 1160,
     dark: false,
-    sections: ["#topology", "#transfers"],
+    sections: ["#transfers", "#topology"],
     async act(page) {
       await press(page, '.wire[data-link="2"]');
       await page.waitForTimeout(100);
@@ -40,7 +40,7 @@ const pictures = [
     fixture: "halo",
     width: 1160,
     dark: false,
-    sections: [".cards", "#transfers"],
+    sections: [".cards", "#topology"],
     async act(page) {
       await page.locator("#moment").evaluate((input) => {
         input.value = "3600";
