@@ -48,6 +48,9 @@ pub(crate) struct LayoutArgs {
     #[arg(long, value_name = "COLUMNS", global = true, display_order = 902, conflicts_with = "wide")]
     #[arg(value_parser = clap::value_parser!(u16).range(20..))]
     pub(crate) width: Option<u16>,
+    /// Print tables and titles as Markdown, for issues and wikis; all columns, no colour
+    #[arg(long, global = true, display_order = 904, conflicts_with = "width")]
+    pub(crate) markdown: bool,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", global = true, display_order = 903, default_value = "auto")]
     pub(crate) color: ColorWhen,
@@ -357,6 +360,12 @@ pub(crate) struct ReportArgs {
     /// The page to write (default: report.html)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Open the page in the browser of this desktop
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Write the page again whenever one of its files has changed, until Ctrl-C; reload it to see the new one
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 /// `weir schema`.

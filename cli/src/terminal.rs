@@ -26,7 +26,7 @@ pub(crate) fn follow(asked: LayoutArgs) {
     let _ = ASKED.set(asked);
 }
 
-/// Fits tables to stdout. What goes into files has all columns and no colours.
+/// Fits tables to stdout, unless they are Markdown. What goes into files has all columns and no colours.
 pub(crate) fn fit_to_stdout() {
     let asked = ASKED.get();
     let is_terminal = kept_stdout().map_or_else(|| stdout().is_terminal(), IsTerminal::is_terminal);
@@ -35,8 +35,11 @@ pub(crate) fn fit_to_stdout() {
         None if !is_terminal => None,
         _ => Some(width()),
     };
+    if asked.is_some_and(|asked| asked.markdown) {
+        return Layout::MARKDOWN.set();
+    }
     let choice = kept_stdout().map_or_else(|| AutoStream::choice(&stdout()), AutoStream::choice);
-    Layout { width, colour: choice != ColorChoice::Never }.set();
+    Layout { width, colour: choice != ColorChoice::Never, ..Layout::default() }.set();
 }
 
 /// Whether messages are coloured.

@@ -1,7 +1,10 @@
 //! `weir report`: one page of runs and of saved results.
 
+mod watch;
+
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use weir::{ArbiterSpec, Error, RunOptions, Scenario};
 use weir_report::page::{self, Counts, Effort, Page};
@@ -16,6 +19,7 @@ use crate::interrupt::{self, Stage};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{self, warn_of};
+use watch::Watched;
 
 /// The page, where none is named.
 const PAGE: &str = "report.html";
@@ -30,15 +34,59 @@ const MOST_RATES: u64 = 10_000_000;
 /// Rates that are taken one by one (*assumed*: half a minute).
 const MOST_ONE_BY_ONE: u64 = 100_000_000;
 
-/// Writes a page of all files; the exit code is the largest.
+/// Writes a page of all files, opens it and watches its files where that is asked for; the exit code is the largest.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
-    let mut output = open(&target, args)?;
+    can_be_shown(args, &target)?;
+    let mut watched = Watched::default();
+    let exit = write_watched(args, &target, &mut watched)?;
+    if args.open && target.exists() {
+        open::that_detached(&target)
+            .map_err(|error| Error::input(format!("no browser opens {}: {error}; open it yourself", name(&target))))?;
+    }
+    if args.watch {
+        follow(args, &target, &mut watched);
+    }
+    Ok(exit)
+}
+
+/// Writes the page whenever one of its files has changed. Errors are printed, and the last page stays.
+fn follow(args: &ReportArgs, target: &Path, watched: &mut Watched) -> ! {
+    loop {
+        message(&format!("{} has changed", name(watched.changed())));
+        if let Err(failure) = write_watched(args, target, watched) {
+            print(failure);
+        }
+    }
+}
+
+fn write_watched(args: &ReportArgs, target: &Path, watched: &mut Watched) -> Result<Exit, Error> {
+    let (began, mut read) = (SystemTime::now(), Vec::new());
+    watched.look(&args.scenario.files);
+    let exit = write(args, target, &mut read);
+    watched.add(read, began);
+    exit
+}
+
+/// Refuses what can be neither opened nor watched.
+fn can_be_shown(args: &ReportArgs, target: &Path) -> Result<(), Error> {
+    if args.open && is_stdin(target) {
+        return Err(Error::input("--open needs a file: name one with --output".to_owned()));
+    }
+    if args.watch && args.scenario.files.iter().any(|file| is_stdin(file)) {
+        return Err(Error::input("--watch needs files: standard input cannot be read again".to_owned()));
+    }
+    Ok(())
+}
+
+/// Writes a page of all files, and tells which files scenarios read.
+fn write(args: &ReportArgs, target: &Path, read: &mut Vec<PathBuf>) -> Result<Exit, Error> {
+    let mut output = target_of(target, args)?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let (mut page, mut exit) = (Page::default(), Exit::Ok);
     for file in &args.scenario.files {
         if !interrupt::requested() {
-            exit = exit.max(add(file, args, &arbiters, &mut page));
+            exit = exit.max(add(file, args, &arbiters, &mut page, read));
         }
     }
     let counts = page.counts();
@@ -48,12 +96,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
     let _writing = Stage::writing();
     output.result(|writer| page.write(writer))?;
     output.finish()?;
-    message(&wrote(&target, counts));
+    message(&wrote(target, counts));
     Ok(exit)
 }
 
 /// Opens the target. Nobody has named the default one, so a file that is no page stays as it is.
-fn open(target: &Path, args: &ReportArgs) -> Result<Output, Error> {
+fn target_of(target: &Path, args: &ReportArgs) -> Result<Output, Error> {
     if args.output.is_none() && target.exists() && !is_page(target) {
         let message = format!("{PAGE} exists already and is not a page of weir: name a file with --output");
         return Err(Error::input(message));
@@ -92,13 +140,14 @@ fn wrote(target: &Path, counts: Counts) -> String {
 }
 
 /// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.
-fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
+fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page, read: &mut Vec<PathBuf>) -> Exit {
     let added = match read_input(file) {
         Ok(InputFile::Saved(text)) => {
             warn_unused(file, args);
             page.add_saved(&name(file), &text).map_err(Error::input).map(|()| Exit::Ok)
         }
         Ok(InputFile::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
+            read.extend(input::read_files(&scenario).into_iter().map(Path::to_path_buf));
             output::spare(
                 "--output",
                 args.output.as_deref().unwrap_or(Path::new(PAGE)),

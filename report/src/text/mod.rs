@@ -4,6 +4,7 @@ mod compare;
 mod explain;
 mod layout;
 mod losses;
+mod markdown;
 mod offloads;
 mod operations;
 mod ports;
@@ -48,8 +49,16 @@ pub fn clean(text: &str) -> String {
 
 /// The first lines of a text: what was run.
 pub(crate) fn title(run: &crate::Run<'_>) -> String {
-    let of = clean(&run.scenario.file);
-    format!("{}\n{of}, {}\n", clean(&run.scenario.name), clean(&run.arbiter.title()))
+    head(&run.scenario.name, &run.scenario.file, &run.arbiter.title())
+}
+
+/// The first lines of a result, for terminals or as Markdown: what was computed, from which file, and under what.
+pub(crate) fn head(scenario: &str, file: &str, under: &str) -> String {
+    let [scenario, file, under] = [scenario, file, under].map(clean);
+    match Layout::current().markdown {
+        false => format!("{scenario}\n{file}, {under}\n"),
+        true => format!("### {}\n\n{}\n", markdown::escaped(&scenario), markdown::escaped(&format!("{file}, {under}"))),
+    }
 }
 
 #[cfg(test)]

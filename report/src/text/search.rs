@@ -8,7 +8,7 @@ use weir_optimize::Distribution;
 use weir_optimize::search::{Method, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
-use super::{Mark, ROWS, Sheet, clean};
+use super::{Mark, ROWS, Sheet, clean, head};
 use crate::run::titled;
 use crate::{SearchReport, Solution, duration};
 
@@ -22,7 +22,7 @@ const WIDTH: u128 = 50;
 pub fn search(report: &SearchReport) -> String {
     let subject = &report.subject;
     let under = titled(&subject.arbiter.name, &subject.arbiter.params);
-    let mut out = format!("{}\n{}, {}\n\n", clean(&subject.scenario), clean(&subject.file), clean(&under));
+    let mut out = head(&subject.scenario, &subject.file, &under) + "\n";
     out.push_str(&headline(report));
     let distribution = report.distribution.as_ref().filter(|_| !listed(report));
     for part in [statistics(report), grid(report), distribution.map_or_else(String::new, histogram)] {

@@ -6,7 +6,7 @@
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
-use super::{Layout, clean};
+use super::{Layout, clean, markdown};
 
 /// Characters to which texts are shortened at most; *assumed*, what tells most names apart.
 const SHORTEST: usize = 12;
@@ -100,10 +100,13 @@ impl Sheet {
 
     /// The same with all columns and no colour, whatever the terminal: for files.
     pub(crate) fn unfitted(self) -> String {
-        self.fitted(Layout { width: None, colour: false })
+        self.fitted(Layout::default())
     }
 
     fn fitted(mut self, layout: Layout) -> String {
+        if layout.markdown {
+            return self.in_markdown();
+        }
         let missing = layout.width.map_or_else(String::new, |width| self.fit(width));
         let mut lines = self.lines();
         if layout.width.is_some() {
@@ -113,6 +116,15 @@ impl Sheet {
         }
         let lines = if layout.colour { self.coloured(lines) } else { lines };
         lines.into_iter().map(|line| format!("{line}\n")).collect::<String>() + &missing
+    }
+
+    /// Between empty lines: what follows at once would be a row.
+    fn in_markdown(self) -> String {
+        let header = markdown::row(self.columns.iter().map(Column::title));
+        let delimiters = markdown::delimiters(self.columns.iter().map(|column| column.right));
+        let rows = self.rows.into_iter().map(|(row, _)| markdown::row(row));
+        let lines: Vec<String> = [header, delimiters].into_iter().chain(rows).collect();
+        format!("\n{}\n\n", lines.join("\n"))
     }
 
     /// Hides and shortens until the table fits, and says what is missing.
@@ -254,7 +266,7 @@ fn wrapped(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    const WIDE: Layout = Layout { width: None, colour: false };
+    const WIDE: Layout = Layout { width: None, colour: false, markdown: false };
 
     fn sheet() -> Sheet {
         let mut sheet = Sheet::new(["transfer", ">start", ">end", "because"]).spare(["start"]);
@@ -285,6 +297,13 @@ mod tests {
         let text = sheet().fitted(Layout { colour: true, ..WIDE });
         let begins: Vec<bool> = text.lines().map(|line| line.starts_with('\u{1b}')).collect();
         assert_eq!(begins, [true, true, true, false]);
+    }
+
+    #[test]
+    fn markdown_has_all_columns_and_no_markup_of_names() {
+        let mut sheet = Sheet::new(["transfer", ">end"]).spare(["end"]);
+        sheet.row(["a|b_*", "1 ms"].map(str::to_owned));
+        assert_eq!(sheet.fitted(Layout::MARKDOWN), "\n| transfer | end |\n| --- | ---: |\n| a\\|b\\_\\* | 1 ms |\n\n");
     }
 
     #[test]

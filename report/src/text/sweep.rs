@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_optimize::sweep::{Total, gain};
 use weir_plugin_api::SimDuration;
 
-use super::{ROWS, Sheet, clean, more};
+use super::{ROWS, Sheet, clean, head, more};
 use crate::run::titled;
 use crate::{SweepReport, duration};
 
@@ -17,7 +17,7 @@ const COLUMNS: u64 = 8;
 pub fn sweep(report: &SweepReport) -> String {
     let subject = &report.subject;
     let under = titled(&subject.arbiter.name, &subject.arbiter.params);
-    let head = format!("{}\n{}, {}\n\n", clean(&subject.scenario), clean(&subject.file), clean(&under));
+    let head = head(&subject.scenario, &subject.file, &under) + "\n";
     let totals = if report.sweep.grid().axes().len() > 1 { format!("\n{}", totals(report)) } else { String::new() };
     let gains = if report.sweep.combinations() > COLUMNS { String::new() } else { format!("\n{}", gains(report)) };
     format!("{head}{}{gains}{totals}", headline(report))

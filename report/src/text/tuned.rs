@@ -1,6 +1,6 @@
 //! Tuned packets for a person.
 
-use super::{Sheet, clean};
+use super::{Sheet, clean, head};
 use crate::run::titled;
 use crate::{TunedSize, Tuning, binary_bytes, duration, rate};
 use weir_plugin_api::SimDuration;
@@ -10,7 +10,7 @@ use weir_plugin_api::SimDuration;
 pub fn tuned(tuning: &Tuning) -> String {
     let under = titled(&tuning.arbiter.name, &tuning.arbiter.params);
     let load = if tuning.under_load { ", under the scenario's other traffic" } else { "" };
-    let mut out = format!("{}\n{}, {}{load}\n", clean(&tuning.scenario), clean(&tuning.file), clean(&under));
+    let mut out = head(&tuning.scenario, &tuning.file, &format!("{under}{load}"));
     for operation in &tuning.operations {
         let mut sheet = Sheet::new([">size", ">packet", ">time", ">without packets", ">gain", ">bandwidth"])
             .spare(["bandwidth", "without packets"]);

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 
-use super::{ROWS, Sheet, clean, more};
+use super::{ROWS, Sheet, clean, head, more};
 use crate::run::titled;
 use crate::{Change, ChangedLink, SAME_MAKESPAN, WhatIf, WhatIfBound, duration, instant};
 
@@ -13,9 +13,9 @@ const SETTINGS: usize = 2;
 #[must_use]
 pub fn what_if(result: &WhatIf) -> String {
     let under = titled(&result.arbiter.name, &result.arbiter.params);
-    let (scenario, file) = (clean(&result.scenario), clean(&result.file));
     let (makespan, ps) = (instant(SimTime(result.makespan_ps)), result.makespan_ps);
-    let mut out = format!("{scenario}\n{file}, {}\n\nmakespan {makespan} ({ps} ps)\n\n", clean(&under));
+    let mut out = head(&result.scenario, &result.file, &under);
+    out.push_str(&format!("\nmakespan {makespan} ({ps} ps)\n\n"));
     let changed: Vec<&Change> = result.changes.iter().filter(|change| !saves_nothing(result, change)).collect();
     if !changed.is_empty() {
         out.push_str(&table(&changed));

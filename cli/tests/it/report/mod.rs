@@ -2,6 +2,7 @@
 
 mod packed;
 mod pictures;
+mod shown;
 
 use crate::common::search::Folder;
 use crate::common::{SHARED, json_lines, run, run_with_input, scenario};
