@@ -45,16 +45,20 @@ pub(crate) fn calibrate(
     request: &Request,
     logs: Vec<PathBuf>,
     per_link: bool,
+    hold_out: f64,
 ) -> PyResult<(String, String, String)> {
-    call(py, None, &request.policies, |watched| calibrated(request, &logs, per_link, watched))
+    call(py, None, &request.policies, |watched| calibrated(request, &logs, (per_link, hold_out), watched))
 }
 
 fn calibrated(
     request: &Request,
     files: &[PathBuf],
-    per_link: bool,
+    (per_link, hold_out): (bool, f64),
     watched: &Watched,
 ) -> Result<(String, String, String), Error> {
+    if !(0.0..1.0).contains(&hold_out) {
+        return Err(Error::input(format!("hold_out: {hold_out}: give a share from 0 to below 1")));
+    }
     let (file, registry) = (request.file()?, request.registry());
     let wrong = |findings| registry.error_of(findings);
     let machine = Machine::load(file, request.options(), registry).map_err(wrong)?;
@@ -62,7 +66,7 @@ fn calibrated(
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Error::input("there is no arbiter"))?;
     let finer = if per_link { weir_calibrate::fit::Choice::Auto } else { weir_calibrate::fit::Choice::No };
-    let options = FitOptions { finer, ..FitOptions::default() };
+    let options = FitOptions { finer, hold_out, ..FitOptions::default() };
     let fit = weir_calibrate::fit(&machine, spec, &experiments, &options);
     let fit = fit.map_err(|error| weir::unfitted(&error, &machine, registry))?;
     let names: Vec<String> = registry.iter().map(|entry| entry.name.clone()).collect();

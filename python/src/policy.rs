@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PySlice, PyType};
 use weir::{Error, Registry};
 use weir_plugin_api::{ArbiterEntry, CallError, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter};
 
@@ -288,13 +288,12 @@ impl Phase {
 
     /// The links of a transfer, by its place in the phase.
     fn route<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyAny>> {
-        let at = |place: usize| -> PyResult<usize> {
-            let bytes = self.offsets.bind(py).as_bytes().get(place * 8..place * 8 + 8);
-            let offset = bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_ne_bytes);
-            let missing = || PyValueError::new_err(format!("no transfer {place}: there are {}", self.number));
-            offset.map(|offset| offset as usize).ok_or_else(missing)
-        };
-        let slice = pyo3::types::PySlice::new(py, at(place)? as isize, at(place + 1)? as isize, 1);
+        let offsets = self.offsets.bind(py).as_bytes();
+        let at = |place: usize| offsets.chunks_exact(8).nth(place)?.try_into().ok().map(u64::from_ne_bytes);
+        let ends = at(place).zip(place.checked_add(1).and_then(at));
+        let missing = || PyValueError::new_err(format!("no transfer {place}: there are {}", self.number));
+        let (first, end) = ends.ok_or_else(missing)?;
+        let slice = PySlice::new(py, first as isize, end as isize, 1);
         self.links(py)?.get_item(slice)
     }
 

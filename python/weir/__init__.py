@@ -43,6 +43,16 @@ from ._build import (
 )
 from ._calls import check, compare, explain, optimize, run, run_all, sweep, whatif
 from ._errors import Finding, PolicyError, RunError, ScenarioError, ScenarioWarning, WeirError
+from ._machine import (
+    Calibration,
+    ImportedTopology,
+    Page,
+    Validation,
+    calibrate,
+    import_topology,
+    report,
+    validate,
+)
 from ._policy import Policy
 from ._results import Comparison, Result, Search, WhatIf
 from ._weir import VERSION as __version__
@@ -52,12 +62,15 @@ if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=after_fork)
 
 __all__ = [
+    "Calibration",
     "Comparison",
     "Finding",
+    "ImportedTopology",
     "Link",
     "LinkType",
     "Node",
     "Operation",
+    "Page",
     "Phase",
     "Policy",
     "PolicyError",
@@ -69,9 +82,11 @@ __all__ = [
     "Search",
     "Table",
     "Topology",
+    "Validation",
     "WeirError",
     "WhatIf",
     "__version__",
+    "calibrate",
     "check",
     "collective",
     "compare",
@@ -81,6 +96,7 @@ __all__ = [
     "fpga",
     "gpu",
     "host",
+    "import_topology",
     "link",
     "link_type",
     "network",
@@ -88,11 +104,13 @@ __all__ = [
     "node",
     "operation",
     "optimize",
+    "report",
     "root_complex",
     "run",
     "run_all",
     "sweep",
     "switch",
     "transfer",
+    "validate",
     "whatif",
 ]

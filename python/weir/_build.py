@@ -207,9 +207,9 @@ def transfer(from_: str, to: str, size: str, **more: Data) -> Operation:
     return operation("transfer", from_=from_, to=to, size=size, **more)
 
 
-def compute(on: str, duration: str, **more: Data) -> Operation:
+def compute(device: str, time: str, **more: Data) -> Operation:
     """A computation of a device."""
-    return operation("compute", on=on, duration=duration, **more)
+    return operation("compute", device=device, time=time, **more)
 
 
 def collective(kind: str, size: str, ranks: Data, **more: Data) -> Operation:

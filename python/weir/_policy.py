@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ._weir import Phase
 
+numpy: Any
 try:
-    import numpy
+    numpy = importlib.import_module("numpy")
 except ImportError:
-    numpy = None  # type: ignore[assignment]
+    numpy = None
 
 
 class Policy(Protocol):
@@ -47,7 +49,8 @@ def view(column: bytes, code: str) -> Any:
     """A column of a phase: a NumPy array where NumPy is installed, else a ``memoryview``."""
     if numpy is not None:
         return numpy.frombuffer(column, dtype=code)
-    return memoryview(column).cast(code)  # type: ignore[call-overload]
+    look: Any = memoryview(column)
+    return look.cast(code)
 
 
 def interrupt(threads: list[int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from types import TracebackType
@@ -51,7 +52,6 @@ def _is_watched() -> bool:
 
 def _tqdm() -> Any:
     try:
-        from tqdm.auto import tqdm
+        return importlib.import_module("tqdm.auto").tqdm
     except ImportError:
         return None
-    return tqdm

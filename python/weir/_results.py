@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _weir
@@ -150,7 +151,7 @@ def _axes(ax: Any) -> Any:
     if ax is not None:
         return ax
     try:
-        from matplotlib import pyplot
+        pyplot = importlib.import_module("matplotlib.pyplot")
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install matplotlib") from error
     return pyplot.subplots()[1]

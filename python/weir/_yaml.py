@@ -10,7 +10,10 @@ from typing import Any
 
 from ._errors import ScenarioError
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*")
+_PLAIN = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*"
+    r"|[0-9]+([.][0-9]+)?([kKMGTP]?i?[Bb](/s)?|[pnuµm]?s|min|h|d)"
+)
 # What YAML 1.2 and older readers take for something else than text.
 _TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
@@ -23,7 +26,7 @@ def dump(data: Mapping[str, Any]) -> str:
     workload:
       - transfer:
           from: a
-          size: "1MB"
+          size: 1MB
     """
     lines: list[str] = []
     _mapping(data, "", "", lines)
