@@ -222,8 +222,9 @@ pub(crate) struct RunArgs {
 /// Where tables go.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// Write tables as CSV into a folder: of runs transfers.csv, links.csv and phases.csv; of searches searches.csv,
-    /// solutions.csv, and makespans.csv or candidates.csv where all are known; of sweeps points.csv and totals.csv
+    /// Write tables as CSV into a folder: of runs transfers.csv, links.csv, phases.csv, and operations.csv where there are
+    /// some; of searches searches.csv, solutions.csv, and makespans.csv or candidates.csv where all are known; of sweeps
+    /// points.csv and totals.csv
     #[arg(long, value_name = "FOLDER")]
     pub(crate) export_csv: Option<PathBuf>,
     /// Write the same tables as Parquet

@@ -1,7 +1,5 @@
 //! Exit codes, and errors on their way to one clear message on stderr.
 
-use std::process::ExitCode;
-
 use weir::{Error, ErrorKind};
 use weir_optimize::text::escaped;
 
@@ -21,12 +19,6 @@ pub(crate) enum Exit {
     Plugin = 4,
     /// Interrupted by the user.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 impl From<ErrorKind> for Exit {

@@ -1,7 +1,8 @@
 //! The arbiters and models of a run: the built-in ones, those of `--plugin`, and those the user has added.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use weir::{Error, ErrorKind, Registry};
 use weir_plugin_host::{CHILD_COMMAND, Place, PluginConfig, PluginError, StuckCall, Watchdog};
@@ -18,13 +19,24 @@ pub(crate) struct Arbiters {
 }
 
 /// The library, when this process is the child that opens it for another one.
-pub(crate) fn child_argument() -> Option<PathBuf> {
-    let mut arguments = std::env::args_os().skip(1);
-    (arguments.next()?.to_str() == Some(CHILD_COMMAND)).then(|| arguments.next().map(PathBuf::from))?
+pub(crate) fn child_argument(arguments: &[OsString]) -> Option<PathBuf> {
+    let [_, command, file, ..] = arguments else { return None };
+    (command.to_str() == Some(CHILD_COMMAND)).then(|| file.into())
 }
 
-/// The path of this program, which opens libraries in child processes.
+/// The program that opens libraries in child processes, where it is not the one that runs.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the program that opens libraries in child processes.
+pub(crate) fn open_with(program: Option<PathBuf>) {
+    program.map(|program| PROGRAM.set(program));
+}
+
+/// The path of the program that opens libraries in child processes.
 pub(crate) fn program() -> Result<PathBuf, Error> {
+    if let Some(program) = PROGRAM.get() {
+        return Ok(program.clone());
+    }
     std::env::current_exe()
         .map_err(|error| Error::new(ErrorKind::Plugin, format!("the path of this program is not known ({error})")))
 }

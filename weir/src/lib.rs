@@ -20,32 +20,40 @@
 //!
 //! The command `weir` stands on these types: nothing is checked, run, compared or searched by a second mechanism.
 
+mod calibration;
 mod comparison;
 mod critical_path;
 mod error;
+mod imported;
 mod machine_arbiters;
 mod opener;
 pub mod optimize;
 mod options;
+mod page;
 mod prepared;
 mod registry;
 mod run;
 mod scenario;
 mod spread;
+mod validation;
 mod what_if;
 mod widening;
 
+pub use calibration::{measured_logs, unfitted};
 pub use comparison::{Comparison, compare};
 pub use error::{Error, ErrorKind};
+pub use imported::{ImportedTopology, import_topology};
 pub use machine_arbiters::MachineArbiters;
 pub use opener::{Opened, Opener};
 pub use options::RunOptions;
+pub use page::PageStep;
 #[doc(hidden)]
 pub use prepared::StreamedRun;
 pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use spread::Jitter;
+pub use validation::{Since, Validation, measured};
 pub use weir_models::{ProgramCounts, ProgramFile, program_file};
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};

@@ -37,6 +37,14 @@ impl Registry {
         Ok(Self { entries, refusals: Vec::new() })
     }
 
+    /// Adds an arbiter of the calling program.
+    ///
+    /// # Errors
+    /// Its name is taken.
+    pub fn add(&mut self, entry: ArbiterEntry) -> Result<(), Error> {
+        self.entries.add(entry).map_err(|error| Error::new(ErrorKind::Plugin, error))
+    }
+
     /// The arbiters for a machine with links of these kinds beside PCIe: the first one that is made for PCIe links, before
     /// others one without a constant that must be fitted to the machine, since nothing of it was measured; with the
     /// parameters of the machine's generation of PCIe; and for these kinds the one of scenarios that name none. `None` if

@@ -117,6 +117,12 @@ impl Run {
         self.outcome.fingerprint
     }
 
+    /// Whether the phases were recorded ([`crate::RunOptions::phases`]).
+    #[must_use]
+    pub fn has_phases(&self) -> bool {
+        self.outcome.phases.is_some()
+    }
+
     /// All transfers, in the order of the scenario.
     ///
     /// # Errors
@@ -154,7 +160,7 @@ impl Run {
     /// # Errors
     /// As [`Self::transfers`].
     pub fn to_json(&self) -> Result<String, Error> {
-        let phases = self.outcome.phases.is_some();
+        let phases = self.has_phases();
         let written = self.report(|run| {
             let mut line = Vec::new();
             write_run(run, Detail { phases, full: false }, &mut line).map(|()| line)

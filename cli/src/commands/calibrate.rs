@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use weir::Error;
-use weir_calibrate::fit::{Choice, FitError, marks};
+use weir_calibrate::fit::Choice;
 use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions};
-use weir_plugin_api::Registry;
 use weir_report::text::clean;
-use weir_scenario::{ArbiterSpec, DEFAULT_KEY, Machine, key_of_path};
+use weir_scenario::Machine;
 
 use crate::args::{CalibrateArgs, FitWhat, PerLink};
 use crate::failure::{Exit, message};
@@ -41,7 +40,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Error::input("there is no arbiter"))?;
     let fit = weir_calibrate::fit(&machine, spec, &experiments, &fit_options(args));
-    let fit = fit.map_err(|error| unfitted(&error, &machine, &arbiters.registry))?;
+    let fit = fit.map_err(|error| weir::unfitted(&error, &machine, &arbiters.registry))?;
     let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();
     let made = Made { arbiter: &spec.name, arbiters: &names, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
@@ -55,29 +54,6 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
         wrote(args, file, target, &text)?;
     }
     Ok(Exit::Ok)
-}
-
-/// Why there is no fit, with where the arbiter has the parameter that was asked for, or the arbiters that have it.
-fn unfitted(error: &FitError, machine: &Machine, registry: &Registry) -> Error {
-    let FitError::NotMarked { key, marked, .. } = error else { return Error::input(error) };
-    let paths = marked.iter().filter(|parameter| parameter.key == *key).map(ToString::to_string);
-    let paths: Vec<String> = paths.collect();
-    if !paths.is_empty() {
-        return Error::input(format!("{error}: use --fit {}", paths.join(" or ")));
-    }
-    let those = registry.iter().filter(|entry| marks(&entry.params_schema, key));
-    let arguments = those.map(|entry| {
-        let map = ArbiterSpec::plain(entry).map_of_links(&machine.fabric, &machine.default_arbiter);
-        let of_map = |map| format!("'{map}' --fit {DEFAULT_KEY}.{}", key_of_path(key));
-        map.map_or_else(|| entry.name.clone(), of_map)
-    });
-    let arguments: Vec<String> = arguments.collect();
-    match arguments.is_empty() {
-        true => Error::input(format!(
-            "{error}: fit bandwidth, latency, weight, loggp or a parameter that the arbiter marks"
-        )),
-        false => Error::input(format!("{error}: use --arbiter {}", arguments.join(" or "))),
-    }
 }
 
 /// Says what was written, and where a file in another folder needs a look.
@@ -107,21 +83,7 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Error>
         host: args.host.clone(),
         collective: args.collective.map(|collective| collective.0),
     };
-    let read = |path: &PathBuf| {
-        let found = weir_calibrate::read_log(path, machine, &options);
-        let (_, log) = found.map_err(|error| Error::from(*error))?;
-        match (log.experiments.is_empty(), log.skipped.first()) {
-            (false, _) => Ok(log),
-            (true, first) => {
-                let failure = Error::input(format!("nothing in {} can be used", path.display()));
-                Err(match first {
-                    Some(first) => failure.noted(format!("{}: {}: {}", first.place, first.what, first.why)),
-                    None => failure,
-                })
-            }
-        }
-    };
-    args.from.iter().map(read).collect()
+    weir::measured_logs(&args.from, machine, &options)
 }
 
 fn fit_options(args: &CalibrateArgs) -> FitOptions {

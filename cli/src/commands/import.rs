@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use weir::{Error, MachineArbiters, Registry};
-use weir_import::{Counts, Import, Level, Options, Refusal};
+use weir::Error;
+use weir_import::Options;
 use weir_report::text::clean;
 
 use crate::args::ImportArgs;
@@ -32,28 +32,15 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let options = Options { format: args.format, figures: args.bandwidth, add: args.add };
     let name = file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
     let name = if is_stdin(file) { "machine" } else { &*name };
-    let import = weir_import::import(bytes, name, &options).map_err(|refusal| refused(file, &refusal))?;
+    let given = if is_stdin(file) { "-".into() } else { file.display().to_string() };
+    let imported = weir::import_topology(bytes, name, &given, &options)?;
     // `-` is stdout, as it is stdin for the dump.
     let output = args.output.as_deref().filter(|output| !is_stdin(output));
-    let registry = Registry::built_in()?;
-    let (kinds, generation) = (&import.kinds_beside_pcie, import.pcie_generation);
-    let (arbiters, others) = (registry.map_for(kinds, generation), registry.others_for(kinds, generation));
     let mut topology = Output::open_apart(output, &[file])?;
-    topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_ref())))?;
+    topology.result(|writer| write!(writer, "{}", imported.yaml))?;
     topology.finish()?;
-    for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
-        message(&finding.to_string());
-    }
-    let mut summary = summary(&import);
-    if let Some(arbiters) = &arbiters {
-        for source in &arbiters.sources {
-            let _ = writeln!(summary, "{}: {source}", Level::Assumed.word());
-        }
-        let _ = writeln!(summary, "in a scenario: `arbiter: {}`", arbiters.map);
-    }
-    for other in &others {
-        let _ = writeln!(summary, "or `arbiter: {}`; {}", other.map, other.sources.join("; "));
-    }
+    imported.warnings.iter().for_each(|warning| message(warning));
+    let mut summary = imported.summary;
     match output {
         Some(file) => {
             let _ =
@@ -63,29 +50,6 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
         None => message(summary.trim_end()),
     }
     Ok(Exit::Ok)
-}
-
-/// The topology with the arbiters for its links, which a scenario names, as a comment on top.
-fn with_arbiters(yaml: &str, arbiters: Option<&MachineArbiters>) -> String {
-    let comment = |arbiters: &MachineArbiters| {
-        let sources: String = arbiters.sources.iter().map(|source| folded(source)).collect();
-        format!("# For scenarios on this machine:\n#   arbiter: {}\n{sources}#\n", arbiters.map)
-    };
-    format!("{}{yaml}", arbiters.map(comment).unwrap_or_default())
-}
-
-/// A text as lines of a comment, below others.
-fn folded(text: &str) -> String {
-    /// Characters of a line; *assumed*, as in the topology below.
-    const WIDTH: usize = 100;
-    let mut lines = vec!["#  ".to_owned()];
-    for word in text.split_whitespace() {
-        if lines.last().is_some_and(|line| line.chars().count() + 1 + word.chars().count() > WIDTH) {
-            lines.push("#    ".to_owned());
-        }
-        lines.last_mut().into_iter().for_each(|line| line.extend([" ", word]));
-    }
-    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// Bytes of a file at most: programs, as a scenario takes them, may be larger than dumps.
@@ -106,42 +70,4 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Err(Error::input(format!("{name} is larger than {} MiB; give a part of it", MOST >> 20)));
     }
     Ok(bytes)
-}
-
-fn refused(file: &Path, refusal: &Refusal) -> Error {
-    let place = [refusal.line, refusal.column].into_iter().map_while(|number| number);
-    let line: String = place.map(|number| format!(":{number}")).collect();
-    let name = file.display().to_string();
-    let help = refusal.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {}", clean(help)));
-    Error::input(format!("{}{line}: {}{help}", clean(&name), clean(&refusal.message)))
-}
-
-/// What was found, what was assumed, and the command that makes a better dump.
-fn summary(import: &Import) -> String {
-    let mut out = format!("{}: {}\n\n{}\n{}\n", import.format, counts(&import.counts), import.tree, import.bandwidths);
-    for finding in import.findings.iter().filter(|finding| finding.level != Level::Warning) {
-        let help = finding.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-        let _ = writeln!(out, "{}: {}{help}", finding.level.word(), finding.message);
-    }
-    let _ = writeln!(out, "better dump: {}", import.better_dump);
-    out
-}
-
-fn counts(counts: &Counts) -> String {
-    let of = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-    let always =
-        [of(counts.gpus as u64, "GPU"), of(counts.nics as u64, "network card"), of(counts.roots as u64, "NUMA node")];
-    let mut parts: Vec<String> = always.into();
-    parts.extend(counts.sockets.map(|sockets| of(sockets as u64, "socket")));
-    let more = [
-        (counts.switches as u64, "switch"),
-        (counts.fpgas as u64, "FPGA"),
-        (counts.nvlinks, "NVLink"),
-        (counts.xgmi, "xGMI link"),
-    ];
-    parts.extend(more.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| match (number, what) {
-        (2.., "switch") => format!("{number} switches"),
-        _ => of(number, what),
-    }));
-    parts.join(", ")
 }

@@ -6,10 +6,9 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use weir::{ArbiterSpec, Error, RunOptions, Scenario};
-use weir_report::page::{self, Counts, Effort, Page};
-use weir_report::{Run, text};
-use weir_sim_core::Stop;
+use weir::{ArbiterSpec, Error, PageStep, RunOptions, Scenario};
+use weir_report::page::{Counts, Page};
+use weir_report::text;
 
 use crate::args::ReportArgs;
 use crate::bounded;
@@ -25,14 +24,6 @@ use watch::Watched;
 const PAGE: &str = "report.html";
 /// What every page has near its begin.
 const MARK: &str = "<title>weir report</title>";
-/// Up to so many transfers phases are explained without a look at how much that is (*assumed*: at most 200 MB).
-const FEW: usize = 300;
-/// Rates that are recorded with explanations, and names in these (*assumed*: 500 bytes and 4 bytes each, 1 GB at most).
-const MOST_EXPLAINED: Effort = Effort { rates: 1_000_000, named: 250_000_000 };
-/// Rates that are recorded without (16 bytes each).
-const MOST_RATES: u64 = 10_000_000;
-/// Rates that are taken one by one (*assumed*: half a minute).
-const MOST_ONE_BY_ONE: u64 = 100_000_000;
 
 /// Writes a page of all files, opens it and watches its files where that is asked for; the exit code is the largest.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
@@ -246,84 +237,21 @@ fn add_runs(scenario: &Scenario, args: &ReportArgs, page: &mut Page) -> Result<E
     Ok(exit)
 }
 
-/// What is recorded of a run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Record {
-    /// Phases and their explanations.
-    Explained,
-    /// Phases.
-    Rates,
-    /// Phases, but not all at once.
-    OneByOne,
-    /// Nothing beside the plain result.
-    Times,
-}
-
-impl Record {
-    /// As much as fits, by a run without phases.
-    fn fitting(run: &Run<'_>, transfers: usize) -> Self {
-        let effort = Effort::of(run.outcome, &run.scenario.tasks);
-        let explained = effort.rates <= MOST_EXPLAINED.rates && effort.named <= MOST_EXPLAINED.named;
-        match transfers <= page::MOST_ROWS {
-            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_ONE_BY_ONE => Self::Times,
-            true if explained => Self::Explained,
-            _ if effort.rates <= MOST_RATES => Self::Rates,
-            _ => Self::OneByOne,
-        }
-    }
-}
-
-/// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
+/// Runs a scenario under one arbiter.
 fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Error> {
     warn_of(scenario, spec)?;
-    let plain = RunOptions { until: args.until, buffers: spec.packets.is_some(), ..RunOptions::default() };
-    let transfers = scenario.contents().tasks.transfers().count();
-    let running = Stage::running();
-    let run = scenario.run_under(spec, &simulate::watched(&plain))?;
-    page.widening(run.widenings(Some(interrupt::flag()))?.into_iter().next());
-    drop(running);
-    let mut record = Record::Explained;
-    if spec.packets.is_some() {
-        return simulate::hand_over(&run, |run| page.add_run(run).map_err(Error::input));
-    }
-    if transfers > FEW {
-        record = simulate::hand_over(&run, |run| {
-            let record = Record::fitting(run, transfers);
-            match record {
-                Record::Times => page.add_run(run).map_err(Error::input)?,
-                Record::OneByOne => add_one_by_one(scenario, spec, &plain, run, page)?,
-                Record::Explained | Record::Rates => {}
+    let options = simulate::watched(&RunOptions { until: args.until, ..RunOptions::default() });
+    let stage = Cell::new(None);
+    scenario.add_to_page(page, spec, &options, &|step| {
+        // One stage ends before the next begins.
+        drop(stage.take());
+        stage.set(Some(match step {
+            PageStep::Running => Stage::running(),
+            PageStep::Writing(run) => {
+                simulate::say_if_interrupted(run.outcome.stop);
+                simulate::say_trouble(run);
+                Stage::writing()
             }
-            Ok(record)
-        })?;
-    }
-    if matches!(record, Record::Times | Record::OneByOne) {
-        return Ok(());
-    }
-    let phases = RunOptions { phases: true, explanations: record == Record::Explained, ..plain };
-    simulate::report(scenario, spec, &phases, |run| {
-        if record == Record::Rates && transfers <= page::MOST_ROWS {
-            page.note(run, "too many transfers are active at once for explanations, so culprits are not shown");
-        }
-        page.add_run(run).map_err(Error::input)
+        }));
     })
-}
-
-/// Adds a run whose phases come one by one from a second run.
-fn add_one_by_one(
-    scenario: &Scenario,
-    spec: &ArbiterSpec,
-    options: &RunOptions,
-    run: &Run<'_>,
-    page: &mut Page,
-) -> Result<(), Error> {
-    let (failure, options) = (Cell::new(None), simulate::watched(options));
-    let again = |listener: &mut dyn FnMut(_)| {
-        let ended = scenario.run_with_listener(spec, &options, listener);
-        let complete = ended.as_ref().is_ok_and(|run| !run.cancelled());
-        failure.set(ended.err());
-        complete
-    };
-    page.add_replayed(run, &again).map_err(Error::input)?;
-    failure.into_inner().map_or(Ok(()), Err)
 }

@@ -3,6 +3,7 @@
 //! | table | a row for each |
 //! |---|---|
 //! | `transfers`, `links`, `phases` | transfer, link that carried bytes, transfer and phase, of runs |
+//! | `operations` | operation that is no plain transfer, of runs that have some |
 //! | `searches` | search |
 //! | `solutions` | transfer in its place of the best order, rank, or parameter |
 //! | `makespans` | makespan that candidates have, with how many have it, where all are known |
@@ -26,8 +27,18 @@ use std::borrow::Cow;
 use crate::{Run, SearchReport, SweepReport};
 
 /// The names of all tables.
-pub const TABLES: [&str; 9] =
-    ["transfers", "links", "phases", "searches", "solutions", "makespans", "candidates", "points", "totals"];
+pub const TABLES: [&str; 10] = [
+    "transfers",
+    "links",
+    "phases",
+    "operations",
+    "searches",
+    "solutions",
+    "makespans",
+    "candidates",
+    "points",
+    "totals",
+];
 
 /// The values of a column; what is not known has none.
 #[derive(Clone, PartialEq, Debug)]
@@ -131,6 +142,18 @@ fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<TableColumn> {
     vec![text("scenario", rows, |_| Some(scenario.to_owned())), text("arbiter", rows, |_| Some(arbiter.to_owned()))]
 }
 
+/// One of the tables of a run: `transfers`, `links`, `phases` or `operations`.
+#[must_use]
+pub fn run_table(run: &Run<'_>, name: &str) -> Option<ExportTable> {
+    match name {
+        "transfers" => Some(runs::transfers(run)),
+        "links" => Some(runs::links(run)),
+        "phases" => Some(runs::phases(run)),
+        "operations" => Some(runs::operations(run)),
+        _ => None,
+    }
+}
+
 /// Tables of several results, collected one by one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
@@ -140,15 +163,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Adds a run: transfers, links that carried bytes, and the rates of its phases where they were recorded.
+    /// Adds a run: transfers, links that carried bytes, the rates of its phases where they were recorded, and the operations
+    /// where it has some.
     pub fn add(&mut self, run: &Run<'_>) {
-        let wanted = |name| !self.left_out.contains(&name);
-        let tables = [
-            wanted("transfers").then(|| runs::transfers(run)),
-            wanted("links").then(|| runs::links(run)),
-            wanted("phases").then(|| runs::phases(run)),
-        ];
-        self.join(tables.into_iter().flatten());
+        let wanted = TABLES.into_iter().filter(|name| !self.left_out.contains(name));
+        let tables: Vec<_> = wanted.filter_map(|name| run_table(run, name)).collect();
+        self.join(tables.into_iter().filter(|table| table.name != "operations" || table.rows() > 0));
     }
 
     /// Makes tables of these names no more.

@@ -1,10 +1,13 @@
 //! The tables of a run.
 
 use weir_plugin_api::{LinkId, PS_PER_S};
+use weir_scenario::PlannedOperation;
 
 use super::{ExportTable, owner, real, text, whole};
 use crate::Run;
 use crate::json::{TransferRow, transfer_row};
+use crate::operations::{self, Operation};
+use crate::units::{picoseconds, seconds};
 
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
@@ -54,6 +57,38 @@ pub(super) fn links(run: &Run<'_>) -> ExportTable {
         real("utilisation", &rows, |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now))),
     ]);
     ExportTable { name: "links", columns }
+}
+
+/// What is no plain transfer: operations that models planned, computations and barriers.
+pub(super) fn operations(run: &Run<'_>) -> ExportTable {
+    let rows: Vec<Operation<'_>> = operations::operations(run).collect();
+    let times = |row: &Operation<'_>| match row {
+        Operation::Own(task, _) => {
+            let times = run.outcome.tasks[task.index()];
+            (times.ready, times.end)
+        }
+        Operation::Planned(planned) => (run.released(planned), run.ended(planned)),
+    };
+    fn planned<'a>(row: &Operation<'a>) -> Option<&'a PlannedOperation> {
+        if let Operation::Planned(planned) = row { Some(planned) } else { None }
+    }
+    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
+    columns.extend([
+        text("id", &rows, |row| match row {
+            Operation::Own(task, _) => Some(run.scenario.task_name(*task).into_owned()),
+            Operation::Planned(planned) => Some(planned.id.to_string()),
+        }),
+        text("kind", &rows, |row| match row {
+            Operation::Own(_, kind) => Some((*kind).to_owned()),
+            Operation::Planned(planned) => Some(planned.kind.to_string()),
+        }),
+        real("start_s", &rows, |row| seconds(times(row).0)),
+        real("end_s", &rows, |row| seconds(times(row).1)),
+        whole("end_ps", &rows, |row| picoseconds(times(row).1)),
+        real("alone_s", &rows, |row| Some(run.operation_alone(planned(row)?)?.seconds())),
+        real("estimate_s", &rows, |row| Some(planned(row)?.estimates.last()?.seconds)),
+    ]);
+    ExportTable { name: "operations", columns }
 }
 
 /// A row per phase and active transfer.

@@ -1,0 +1,173 @@
+//! A call into the library: on a thread of its own, without the interpreter's lock, so that the calling thread can look at
+//! signals and show progress.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use weir::Error;
+use weir::optimize::Watch;
+
+use crate::fault::raised;
+use crate::policy::Policies;
+
+/// How often signals are looked at (*assumed*: within the 100 ms that Ctrl-C may take).
+const PERIOD: Duration = Duration::from_millis(50);
+/// Stack of the thread that reads and runs, bytes: as the main thread of a program has it on Linux.
+const STACK: usize = 8 << 20;
+
+/// Calls that go on in this process.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+/// Whether this process was forked while a call went on: what that call held locked stays so.
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// To be called in a child process after a fork.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    if CALLS.swap(0, SeqCst) > 0 {
+        BROKEN.store(true, SeqCst);
+    }
+}
+
+/// Counts a call while it lives.
+struct Going;
+
+impl Going {
+    fn begin() -> PyResult<Self> {
+        if BROKEN.load(SeqCst) {
+            return Err(PyRuntimeError::new_err(
+                "this process was forked while weir was running in another thread, so weir cannot run here: \
+                 start processes with the method `spawn` or `forkserver`",
+            ));
+        }
+        CALLS.fetch_add(1, SeqCst);
+        Ok(Self)
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        // A child of a fork begins at 0.
+        let _ = CALLS.fetch_update(SeqCst, SeqCst, |calls| calls.checked_sub(1));
+    }
+}
+
+/// What a call watches, and what it tells of its progress.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// Becomes true on Ctrl-C.
+    pub(crate) cancel: Arc<AtomicBool>,
+    /// Starts and ends of tasks, of a run; candidates, of a search.
+    pub(crate) done: Arc<AtomicU64>,
+    /// How many there are; 0 while that is not known.
+    pub(crate) all: AtomicU64,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Watched {
+    /// Something that the user should know.
+    pub(crate) fn warn_of(&self, warning: String) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Watch for Watched {
+    fn begin(&self, _what: &'static str, all: u64, _known: u64) {
+        self.all.store(all, SeqCst);
+    }
+
+    fn progress(&self, done: u64, _makespan: Option<u64>) {
+        self.done.store(done, SeqCst);
+    }
+
+    fn warn(&self, message: &str) {
+        self.warn_of(format!("warning: {message}"));
+    }
+}
+
+/// Does `work` and returns what it gives. A signal whose handler raises stops it; `progress` is called with what is done and
+/// how many there are. Warnings become Python's.
+pub(crate) fn call<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    policies: &Policies,
+    work: impl FnOnce(&Watched) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let _going = Going::begin()?;
+    let watched = Watched::default();
+    let done = py.detach(|| on_thread(progress, policies, &watched, work));
+    for warning in watched.warnings() {
+        py.import("weir._errors")?.call_method1("warn", (warning,))?;
+    }
+    done?.map_err(|error| raised(py, &error, policies))
+}
+
+/// As [`call`], on as many threads as there are cores: what searches use.
+pub(crate) fn call_on_all<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    policies: &Policies,
+    threads: Option<usize>,
+    work: impl FnOnce(&Watched) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    call(py, progress, policies, |watched| {
+        // Of the call alone: threads of a pool that outlives it would be missing after a fork.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+        let pool = pool.map_err(|error| Error::input(format!("the threads cannot be started: {error}")))?;
+        pool.install(|| work(watched))
+    })
+}
+
+fn on_thread<T: Send>(
+    progress: Option<&Py<PyAny>>,
+    policies: &Policies,
+    watched: &Watched,
+    work: impl FnOnce(&Watched) -> Result<T, Error> + Send,
+) -> PyResult<Result<T, Error>> {
+    let work = || match policies.is_empty() {
+        true => work(watched),
+        // The thread's state in the interpreter stays from call to call of a policy.
+        false => Python::attach(|py| py.detach(|| work(watched))),
+    };
+    let (over, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let body = move || {
+            let _over = over;
+            catch_unwind(AssertUnwindSafe(work))
+        };
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body)?;
+        let mut interrupted = None;
+        while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
+            if interrupted.is_none() {
+                interrupted = Python::attach(|py| look(py, progress, watched)).err();
+                watched.cancel.store(interrupted.is_some(), SeqCst);
+            } else {
+                policies.interrupt();
+            }
+        }
+        let ended = thread.join().and_then(|ended| ended);
+        match (interrupted, ended) {
+            (Some(error), _) => Err(error),
+            (None, Ok(answer)) => Ok(answer),
+            (None, Err(_)) => {
+                Err(PyRuntimeError::new_err("weir has a defect: its message is on stderr; please report it"))
+            }
+        }
+    })
+}
+
+fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, watched: &Watched) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        progress.call1(py, (watched.done.load(SeqCst), watched.all.load(SeqCst)))?;
+    }
+    Ok(())
+}

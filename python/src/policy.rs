@@ -1,0 +1,303 @@
+//! Rate arbiters written in Python: an object with `allocate(phase)`, asked and checked as any other arbiter.
+//!
+//! The columns of a phase are copied once, into `bytes` of Python; NumPy and `memoryview` look at these without another copy.
+//! They belong to whoever keeps them, so a view that outlives its call is old but never wild.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PySlice, PyType};
+use weir::{Error, Registry};
+use weir_plugin_api::{ArbiterEntry, CallError, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter};
+
+/// The policies of a request.
+#[derive(Clone)]
+pub(crate) struct Policies(Arc<Shared>);
+
+struct Shared {
+    policies: Vec<Named>,
+    /// What a policy raised first.
+    failure: Mutex<Option<PyErr>>,
+    /// The threads in which a policy runs, as `threading.get_ident` has them.
+    running: Mutex<Vec<u64>>,
+}
+
+/// A class, of which every run gets an object, or an object.
+struct Named {
+    name: String,
+    policy: Py<PyAny>,
+    /// Whether its answer depends on the phase alone, so that it may be remembered.
+    pure: bool,
+}
+
+impl Policies {
+    pub(crate) fn new(policies: Vec<(String, Py<PyAny>, bool)>) -> Self {
+        let policies = policies.into_iter().map(|(name, policy, pure)| Named { name, policy, pure }).collect();
+        Self(Arc::new(Shared { policies, failure: Mutex::default(), running: Mutex::default() }))
+    }
+
+    pub(crate) fn none() -> Self {
+        Self::new(Vec::new())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.policies.is_empty()
+    }
+
+    /// The built-in arbiters and models, and these policies.
+    pub(crate) fn registry(&self) -> Result<Arc<Registry>, Error> {
+        if self.is_empty() {
+            return crate::request::built_in();
+        }
+        let mut registry = Registry::built_in()?;
+        for at in 0..self.0.policies.len() {
+            registry.add(self.entry(at))?;
+        }
+        Ok(Arc::new(registry))
+    }
+
+    /// What a policy raised.
+    pub(crate) fn take_failure(&self) -> Option<PyErr> {
+        lock(&self.0.failure).take()
+    }
+
+    /// Raises `KeyboardInterrupt` in policies that run on.
+    pub(crate) fn interrupt(&self) {
+        let running = lock(&self.0.running).clone();
+        if !running.is_empty() {
+            // One that cannot be interrupted is waited for.
+            let _ = Python::attach(|py| py.import("weir._policy")?.call_method1("interrupt", (running,)).map(drop));
+        }
+    }
+
+    fn entry(&self, at: usize) -> ArbiterEntry {
+        let Named { name, pure, .. } = &self.0.policies[at];
+        let flags = if *pure { Flags::WHOLE_SET.union(Flags::PURE) } else { Flags::WHOLE_SET };
+        let shared = Arc::clone(&self.0);
+        ArbiterEntry {
+            name: name.clone(),
+            version: "python".to_owned(),
+            flags: flags.union(Flags::READS_ARRIVAL),
+            says_what_it_reads: false,
+            legend: Vec::new(),
+            params_schema: r#"{"type":"object","properties":{},"additionalProperties":false}"#.to_owned(),
+            origin: Origin::BuiltIn,
+            make: Arc::new(move |fabric, _| Ok(Box::new(PythonArbiter::new(&shared, at, fabric)?))),
+            incremental: None,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Keeps what was raised, and says it in a line.
+    fn failed(&self, py: Python<'_>, at: usize, error: PyErr) -> CallError {
+        let text = format!("policy `{}`: {error}", self.policies[at].name);
+        lock(&self.failure).get_or_insert_with(|| error.clone_ref(py));
+        CallError::Failed(text)
+    }
+}
+
+struct PythonArbiter {
+    shared: Arc<Shared>,
+    at: usize,
+    object: Py<PyAny>,
+    bandwidth: Py<PyBytes>,
+}
+
+impl PythonArbiter {
+    fn new(shared: &Arc<Shared>, at: usize, fabric: &FabricView<'_>) -> Result<Self, CallError> {
+        Python::attach(|py| {
+            let policy = shared.policies[at].policy.bind(py);
+            let object = match policy.cast::<PyType>() {
+                Ok(class) => class.call0(),
+                Err(_) => Ok(policy.clone()),
+            };
+            let object = object.map_err(|error| shared.failed(py, at, error))?.unbind();
+            let bandwidth = column(py, fabric.bandwidth.iter().map(|bandwidth| bandwidth.to_ne_bytes()));
+            let bandwidth = bandwidth.map_err(|error| shared.failed(py, at, error))?;
+            Ok(Self { shared: Arc::clone(shared), at, object, bandwidth })
+        })
+    }
+
+    fn rates(&self, py: Python<'_>, phase: &PhaseView<'_>) -> PyResult<Vec<f64>> {
+        let number = phase.len();
+        let phase = Bound::new(py, Phase::new(py, phase, self.bandwidth.clone_ref(py))?)?;
+        let rates = self.object.bind(py).call_method1("allocate", (phase,))?;
+        let rates = match rates.hasattr("tolist")? {
+            true => rates.call_method0("tolist")?,
+            false => rates,
+        };
+        let rates: Vec<f64> = rates.extract().map_err(|error| {
+            let wrong = PyTypeError::new_err("`allocate` must return a rate for each transfer, in bytes per second");
+            wrong.set_cause(py, Some(error));
+            wrong
+        })?;
+        match rates.len() == number {
+            true => Ok(rates),
+            false => {
+                let message = format!("`allocate` returned {} rates for {number} transfers", rates.len());
+                Err(PyValueError::new_err(message))
+            }
+        }
+    }
+}
+
+impl RateArbiter for PythonArbiter {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+        Python::attach(|py| {
+            let thread = thread_of(py).map_err(|error| self.shared.failed(py, self.at, error))?;
+            lock(&self.shared.running).push(thread);
+            let rates = self.rates(py, phase);
+            let mut running = lock(&self.shared.running);
+            if let Some(own) = running.iter().position(|&other| other == thread) {
+                running.swap_remove(own);
+            }
+            drop(running);
+            grant.rates.copy_from_slice(&rates.map_err(|error| self.shared.failed(py, self.at, error))?);
+            Ok(())
+        })
+    }
+}
+
+fn thread_of(py: Python<'_>) -> PyResult<u64> {
+    static IDENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    IDENT.import(py, "threading", "get_ident")?.call0()?.extract()
+}
+
+/// Numbers as the bytes of a column.
+fn column<const N: usize>(py: Python<'_>, numbers: impl ExactSizeIterator<Item = [u8; N]>) -> PyResult<Py<PyBytes>> {
+    let bytes = PyBytes::new_with(py, numbers.len() * N, |bytes| {
+        bytes.chunks_exact_mut(N).zip(numbers).for_each(|(place, number)| place.copy_from_slice(&number));
+        Ok(())
+    });
+    bytes.map(Bound::unbind)
+}
+
+/// The active transfers of one instant, in the order in which rates are returned.
+#[pyclass(frozen, module = "weir")]
+pub(crate) struct Phase {
+    now_ps: u64,
+    number: usize,
+    id: Py<PyBytes>,
+    arrival: Py<PyBytes>,
+    limit: Py<PyBytes>,
+    weight: Py<PyBytes>,
+    priority: Py<PyBytes>,
+    offsets: Py<PyBytes>,
+    links: Py<PyBytes>,
+    bandwidth: Py<PyBytes>,
+}
+
+impl Phase {
+    fn new(py: Python<'_>, phase: &PhaseView<'_>, bandwidth: Py<PyBytes>) -> PyResult<Self> {
+        let classes = || phase.class.iter().map(|class| class.index());
+        let (limit, weight) = (phase.classes.limit.as_slice(), phase.classes.weight.as_slice());
+        let priority = phase.classes.priority.as_slice();
+        let mut offsets = vec![0_u64];
+        let mut links = Vec::new();
+        for at in 0..phase.len() {
+            links.extend(phase.route(at).iter().map(|link| link.0));
+            offsets.push(links.len() as u64);
+        }
+        Ok(Self {
+            now_ps: phase.now.0,
+            number: phase.len(),
+            id: column(py, phase.id.iter().map(|id| id.0.to_ne_bytes()))?,
+            arrival: column(py, phase.arrival.iter().map(|arrival| arrival.to_ne_bytes()))?,
+            limit: column(py, classes().map(|class| limit[class].to_ne_bytes()))?,
+            weight: column(py, classes().map(|class| weight[class].to_ne_bytes()))?,
+            priority: column(py, classes().map(|class| priority[class].to_ne_bytes()))?,
+            offsets: column(py, offsets.iter().map(|offset| offset.to_ne_bytes()))?,
+            links: column(py, links.iter().map(|link| link.to_ne_bytes()))?,
+            bandwidth,
+        })
+    }
+}
+
+/// Looks at a column by NumPy, or as a `memoryview` without it; `code` is that of the module `struct`.
+fn view<'py>(py: Python<'py>, column: &Py<PyBytes>, code: &str) -> PyResult<Bound<'py, PyAny>> {
+    static VIEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    VIEW.import(py, "weir._policy", "view")?.call1((column, code))
+}
+
+#[pymethods]
+impl Phase {
+    /// The instant for which rates are asked, picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    fn __len__(&self) -> usize {
+        self.number
+    }
+
+    /// Per transfer: its number in the run, ascending.
+    #[getter]
+    fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.id, "I")
+    }
+
+    /// Per transfer: when it began to wait for rates, picoseconds.
+    #[getter]
+    fn arrival_ps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.arrival, "Q")
+    }
+
+    /// Per transfer: its largest rate, bytes per second; infinite where the scenario sets none.
+    #[getter]
+    fn limit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.limit, "d")
+    }
+
+    /// Per transfer: its weight, above 0; 1 by default.
+    #[getter]
+    fn weight<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.weight, "d")
+    }
+
+    /// Per transfer: its priority, larger is served first; 0 by default.
+    #[getter]
+    fn priority<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.priority, "q")
+    }
+
+    /// Where the route of each transfer begins in `links`, and one entry more.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.offsets, "Q")
+    }
+
+    /// The links of all routes, one after the other, in order of travel: places in `bandwidth`.
+    #[getter]
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.links, "I")
+    }
+
+    /// Per link of the fabric: its bandwidth, bytes per second.
+    #[getter]
+    fn bandwidth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view(py, &self.bandwidth, "d")
+    }
+
+    /// The links of a transfer, by its place in the phase.
+    fn route<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyAny>> {
+        let offsets = self.offsets.bind(py).as_bytes();
+        let at = |place: usize| offsets.chunks_exact(8).nth(place)?.try_into().ok().map(u64::from_ne_bytes);
+        let ends = at(place).zip(place.checked_add(1).and_then(at));
+        let missing = || PyValueError::new_err(format!("no transfer {place}: there are {}", self.number));
+        let (first, end) = ends.ok_or_else(missing)?;
+        let slice = PySlice::new(py, first as isize, end as isize, 1);
+        self.links(py)?.get_item(slice)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<weir.Phase at {} ps: {} transfers>", self.now_ps, self.number)
+    }
+}

@@ -1,0 +1,89 @@
+"""Scenarios built in code are the same as files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sample
+from conftest import FOUR, SCENARIOS
+
+import weir
+
+
+def test_yaml_runs_in_the_command_to_the_picosecond(command: str, tmp_path: Path) -> None:
+    scenario = sample.two_gpus("16GB")
+    file = tmp_path / "two.yaml"
+    file.write_text(scenario.to_yaml())
+    said = subprocess.run([command, "run", "--json", str(file)], check=True, capture_output=True, text=True)
+    # Both GPUs send 16 GB over one link of 16 GB/s.
+    assert weir.run(scenario).makespan_ps == json.loads(said.stdout)["makespan_ps"] == 2 * 10**12
+    assert weir.run(scenario.to_dict()).makespan_ps == 2 * 10**12
+    assert weir.run(file).fingerprint == weir.run(scenario).fingerprint
+
+
+def test_the_sample(tmp_path: Path) -> None:
+    # 8 GB each at half of 16 GB/s, then the 8 GB that are left at all of it.
+    assert sample.main(tmp_path) == 1.5
+    assert "<title>weir report</title>" in (tmp_path / "page.html").read_text()
+
+
+def test_all_kinds_of_nodes_and_operations() -> None:
+    topology = weir.Topology(
+        [
+            weir.node("rc", weir.fpga("f", link="l"), weir.nic("n", link="l"), kind="root-complex"),
+            weir.network("net"),
+            weir.host("h", repeat=2),
+        ],
+        [weir.link_type("l", bandwidth="1GB/s")],
+        [weir.link("n", "net", "l"), weir.link("h0", "net", "l"), weir.link("h1", "net", {"bandwidth": "2GB/s"})],
+    )
+    scenario = weir.Scenario(
+        topology,
+        [
+            weir.transfer("f", "h0", "1GB", id="t"),
+            weir.compute("f", "1s", id="k", after="t"),
+            weir.operation("barrier", id="b", after=["t", "k"]),
+            weir.collective("all-gather", "1GB", ["h0", "h1"], id="c", algorithm="ring", after="b"),
+        ],
+    )
+    result = weir.run(scenario)
+    operations = result.operations.to_dict()
+    assert operations["id"] == ["k", "b", "c"]
+    assert operations["kind"] == ["compute", "barrier", "collective"]
+    assert operations["end_ps"][:2] == [2 * 10**12, 2 * 10**12]
+    assert weir.check(topology) == []
+
+
+def test_files_are_named_from_the_folder() -> None:
+    scenario = weir.Scenario("../topologies/cs-storm-t2.yaml", [weir.transfer("gpu0", "gpu2", "11600B")])
+    assert weir.run(scenario, folder=SCENARIOS / "pcie").makespan_ps == 10**6
+    with pytest.raises(weir.ScenarioError):
+        weir.run(scenario, folder=SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    "text", ["yes", "1e5", "0x10", "12:30", "a: b", "# c", "{x}", "é\n", "", " a", "1_000", "null", "1MB", "~", "-"]
+)
+def test_text_stays_text(text: str) -> None:
+    scenario = sample.two_gpus("1GB")
+    scenario.name = text
+    read = weir.run(scenario).scenario
+    assert read == text or text.strip() == ""
+
+
+def test_plain_yaml_has_no_other_reader() -> None:
+    """What Python writes is read by any YAML reader as the same data."""
+    yaml = pytest.importorskip("yaml")
+    scenario = sample.two_gpus("1.5GiB")
+    scenario.values["ranks"] = ["gpu0", "gpu1"]
+    assert yaml.safe_load(scenario.to_yaml()) == scenario.to_dict()
+
+
+def test_weir_works_without_other_packages() -> None:
+    code = f"import sys; sys.modules['numpy'] = None; import weir; weir.run({str(FOUR)!r}, arbiter=P)"
+    policy = "class P:\n  def allocate(self, phase):\n    return [1e9 + 0 * phase.limit.nbytes for _ in range(len(phase))]\n"
+    subprocess.run([sys.executable, "-c", policy + code], check=True)

@@ -1,0 +1,209 @@
+"""Policies in Python: the same as in Rust, checked as any other, and views that are never wild."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from typing import Any
+
+import pytest
+import sample
+from conftest import FOUR, SCENARIOS
+
+import weir
+
+numpy = pytest.importorskip("numpy")
+
+
+class MaxMin:
+    """Max-min fairness by progressive filling: Bertsekas and Gallager, Data Networks, 6.5.2.
+
+    All rates grow together in proportion to weight, until a link is full or a limit is reached.
+    """
+
+    def allocate(self, phase: weir.Phase) -> Any:
+        routes = [phase.route(at).astype(int) for at in range(len(phase))]
+        left = phase.bandwidth.copy()
+        rates, open_ = numpy.zeros(len(phase)), set(range(len(phase)))
+        while open_:
+            weight = numpy.zeros(len(left))
+            for at in open_:
+                weight[routes[at]] += phase.weight[at]
+            used = weight > 0
+            grow = (left[used] / weight[used]).min()
+            grow = min([grow, *((phase.limit[at] - rates[at]) / phase.weight[at] for at in open_)])
+            for at in open_:
+                rates[at] += grow * phase.weight[at]
+                left[routes[at]] -= grow * phase.weight[at]
+            full = left <= 1e-9 * phase.bandwidth
+            open_ = {at for at in open_ if not full[routes[at]].any() and rates[at] < phase.limit[at] * (1 - 1e-12)}
+        return rates
+
+
+def test_equal_share_is_that_of_rust_to_the_bit() -> None:
+    for file in ("pcie/four-transfers.yaml", "pcie/all-to-all-t2.yaml", "network/weighted.yaml"):
+        own = weir.run(SCENARIOS / file, arbiter=sample.EqualShare)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", weir.ScenarioWarning)
+            rust = weir.run(SCENARIOS / file, arbiter="equal-share")
+        assert own.makespan_ps == rust.makespan_ps
+        assert own.transfers["end_ps"] == rust.transfers["end_ps"]
+
+
+def test_max_min_is_that_of_rust() -> None:
+    """Sums run in another order, so bits may differ: within a picosecond for each of some 10 phases."""
+    for file in ("pcie/four-transfers.yaml", "network/weighted.yaml"):
+        own = weir.run(SCENARIOS / file, arbiter=MaxMin).transfers["end_ps"]
+        rust = weir.run(SCENARIOS / file, arbiter="max-min").transfers["end_ps"]
+        assert all(abs(a - b) <= max(10, b * 1e-9) for a, b in zip(own, rust))
+
+
+def test_a_class_gets_an_object_for_each_run() -> None:
+    made = []
+
+    class Counting(sample.EqualShare):
+        pure = False
+
+        def __init__(self) -> None:
+            made.append(self)
+
+    result = weir.run(FOUR, arbiter=Counting)
+    assert len(made) == 1 and result.arbiter == "python-counting"
+    weir.run(FOUR, arbiter=Counting())
+
+
+def test_beside_built_in_ones() -> None:
+    compared = weir.compare(FOUR, arbiter=["equal-share", sample.EqualShare()])
+    assert compared.ratios == [1.0, 1.0]
+    assert compared.titles[0] != compared.titles[1]
+
+
+def test_a_name_that_is_taken() -> None:
+    class Own(sample.EqualShare):
+        name = "max-min"
+
+    with pytest.raises(weir.PolicyError, match="max-min"):
+        weir.run(FOUR, arbiter=Own)
+
+
+class Boom(Exception):
+    pass
+
+
+def _answering(answer: Any) -> Any:
+    class Answering:
+        def allocate(self, phase: weir.Phase) -> Any:
+            return answer(phase)
+
+    return Answering
+
+
+def _raise(phase: weir.Phase) -> Any:
+    raise Boom("no rates today")
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause", "says"),
+    [
+        (_raise, Boom, "no rates today"),
+        (lambda p: [1.0], ValueError, "returned 1 rates for 4 transfers"),
+        (lambda p: [], ValueError, "returned 0 rates"),
+        (lambda p: [1.0] * 5, ValueError, "returned 5 rates"),
+        (lambda p: None, TypeError, "a rate for each transfer"),
+        (lambda p: 3.0, TypeError, "a rate for each transfer"),
+        (lambda p: "fast", TypeError, "a rate for each transfer"),
+        (lambda p: ["1"] * 4, TypeError, "a rate for each transfer"),
+        (lambda p: numpy.ones((4, 4)), TypeError, "a rate for each transfer"),
+        (lambda p: numpy.ones(4, dtype=complex), TypeError, "a rate for each transfer"),
+        (lambda p: [float("nan")] * 4, None, "NaN"),
+        (lambda p: [float("inf")] * 4, None, "inf"),
+        (lambda p: [-1.0] * 4, None, "-1"),
+        (lambda p: [1e15] * 4, None, "above its bandwidth"),
+        (lambda p: [0.0] * 4, None, ""),
+    ],
+)
+def test_answers_that_are_wrong(answer: Any, cause: Any, says: str) -> None:
+    with pytest.raises(weir.WeirError) as caught:
+        weir.run(FOUR, arbiter=_answering(answer))
+    if cause is not None:
+        assert isinstance(caught.value, weir.PolicyError)
+        assert isinstance(caught.value.__cause__, cause)
+    assert says in str(caught.value)
+
+
+def test_numbers_of_any_kind_are_rates() -> None:
+    for kind in (float, int, numpy.float32, numpy.float64):
+        result = weir.run(FOUR, arbiter=_answering(lambda p: [kind(10**9)] * len(p)))
+        # 300 MB at 1 GB/s.
+        assert result.makespan_ps == 3 * 10**11
+
+
+def test_views_that_are_kept_stay_as_they_were() -> None:
+    kept: list[Any] = []
+
+    class Keeping(sample.EqualShare):
+        pure = False
+
+        def allocate(self, phase: weir.Phase) -> list[float]:
+            views = (phase.id, phase.limit, phase.links, phase.offsets, phase.bandwidth, phase.arrival_ps)
+            kept.append((phase, views, [view.copy() for view in views]))
+            return super().allocate(phase)
+
+    for _ in range(20):
+        weir.run(FOUR, arbiter=Keeping)
+    gc.collect()
+    for phase, views, copies in kept:
+        assert all((view == copy).all() for view, copy in zip(views, copies))
+        assert (phase.links == copies[2]).all() and len(phase) == len(views[0])
+    assert len(kept) == 20
+
+
+def test_views_cannot_be_written() -> None:
+    def write(phase: weir.Phase) -> Any:
+        phase.bandwidth[0] = 0.0
+
+    with pytest.raises(weir.PolicyError) as caught:
+        weir.run(FOUR, arbiter=_answering(write))
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_phase_says_what_there_is() -> None:
+    seen: list[weir.Phase] = []
+
+    class Looking(sample.EqualShare):
+        def allocate(self, phase: weir.Phase) -> list[float]:
+            seen.append(phase)
+            return super().allocate(phase)
+
+    weir.run(
+        FOUR,
+        arbiter=Looking,
+        set={"workload[0].transfer.limit": "1GB/s", "workload[1].transfer.weight": 3, "workload[1].transfer.priority": -2},
+    )
+    first = seen[0]
+    assert first.now_ps == 0 and list(first.id) == [0, 1, 2, 3] and list(first.arrival_ps) == [0] * 4
+    assert list(first.limit) == [1e9, numpy.inf, numpy.inf, numpy.inf]
+    assert list(first.weight) == [1, 3, 1, 1] and list(first.priority) == [0, -2, 0, 0]
+    assert list(first.offsets) == [0, *numpy.cumsum([len(first.route(at)) for at in range(4)])]
+    assert set(first.bandwidth) == {11.6e9}
+    with pytest.raises(ValueError, match="no transfer 4"):
+        first.route(4)
+
+
+def test_a_policy_may_run_weir_itself() -> None:
+    class Nested(sample.EqualShare):
+        def allocate(self, phase: weir.Phase) -> list[float]:
+            weir.run(FOUR)
+            return super().allocate(phase)
+
+    assert weir.run(FOUR, arbiter=Nested).complete
+
+
+def test_a_sweep_with_a_policy() -> None:
+    grid = {"workload[0].transfer.size": ["100MB", "300MB"]}
+    own = weir.sweep(FOUR, grid, arbiter=sample.EqualShare)
+    rust = weir.sweep(FOUR, grid, arbiter="equal-share")
+    assert own["makespan_ps"] == rust["makespan_ps"]
+    with pytest.raises(weir.PolicyError) as caught:
+        weir.sweep(FOUR, grid, arbiter=_answering(_raise))
+    assert isinstance(caught.value.__cause__, Boom)

@@ -1,0 +1,167 @@
+"""Threads, forks, Ctrl-C and progress."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sample
+from conftest import FOUR, FOUR_PS
+
+import weir
+
+
+
+def _long() -> dict[str, object]:
+    """Some seconds long: 60 GPUs, eight times all to all."""
+    gpus = {"g[0-59]": {"kind": "gpu", "link": "l"}}
+    topology = {"link_types": {"l": {"bandwidth": "16GB/s"}}, "tree": {"s": {"kind": "switch", "children": gpus}}}
+    items = [
+        weir.transfer(f"g{a}", f"g{b}", f"{1 + a * 60 + b}MB", id=f"{n}-{a}-{b}").to_dict()
+        for n in range(8) for a in range(60) for b in range(60) if a != b
+    ]
+    return {"weir": 1, "topology": topology, "workload": items}
+
+
+def test_threads() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: weir.run(FOUR), range(64)))
+        own = list(pool.map(lambda _: weir.run(FOUR, arbiter=sample.EqualShare), range(32)))
+    assert {result.makespan_ps for result in results} == {FOUR_PS}
+    assert len({result.fingerprint for result in own}) == 1
+
+
+def test_other_threads_go_on() -> None:
+    """The interpreter's lock is free during a run: another thread counts meanwhile."""
+    over, counted = threading.Event(), [0]
+
+    def count() -> None:
+        while not over.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begin = time.perf_counter()
+    weir.sweep(FOUR, {"arbiter.tau": [at / 1000 for at in range(400)]})
+    took, ticks = time.perf_counter() - begin, counted[0]
+    over.set()
+    thread.join()
+    # Far fewer than a tick each millisecond, as the machine may be busy; none with the lock held.
+    assert ticks > min(3, took * 20)
+
+
+def _makespan(_: int) -> int:
+    weir.sweep(FOUR, {"arbiter.tau": [0.1, 0.2]})
+    return weir.run(FOUR).makespan_ps
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_after_a_run_runs() -> None:
+    weir.run(FOUR)
+    weir.sweep(FOUR, {"arbiter.tau": [0.1, 0.2]})
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_makespan, range(4), chunksize=1) == [FOUR_PS] * 4
+
+
+FORK_DURING_A_RUN = """
+import os, sys, weir
+class Forking:
+    def allocate(self, phase):
+        if os.fork() == 0:
+            # The child has this thread alone.
+            try:
+                weir.run(sys.argv[1])
+            except RuntimeError as error:
+                print(error, flush=True)
+                os._exit(7)
+            os._exit(0)
+        _, status = os.wait()
+        print(os.waitstatus_to_exitcode(status), flush=True)
+        return [1e9] * len(phase)
+print(weir.run(sys.argv[1], arbiter=Forking).makespan_ps)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_during_a_run_is_an_exception() -> None:
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK_DURING_A_RUN, str(FOUR)], capture_output=True, text=True
+    )
+    lines = said.stdout.splitlines()
+    assert "forked while weir was running" in lines[0] and "spawn" in lines[0]
+    assert lines[1] == "7" and lines[-1] == str(3 * 10**11), said.stderr
+
+
+INTERRUPTED = """
+import signal, sys, threading, time, os, weir
+sys.path.insert(0, {tests!r})
+{setup}
+begin = []
+def soon():
+    time.sleep(0.5)
+    begin.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=soon).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - begin[0])
+else:
+    print("ended before")
+print(weir.run({four!r}).makespan_ps)
+"""
+
+
+@pytest.mark.parametrize(
+    ("setup", "call"),
+    [
+        ("from test_processes import _long; long = _long()", "weir.run(long, arbiter='equal-share', phases=True)"),
+        ("grid = {'arbiter.tau': [at / 10**6 for at in range(200_000)]}", "weir.sweep({four!r}, grid)"),
+        (
+            "class Endless:\n    def allocate(self, phase):\n        while True: pass",
+            "weir.run({four!r}, arbiter=Endless)",
+        ),
+    ],
+    ids=["run", "sweep", "policy"],
+)
+def test_ctrl_c(setup: str, call: str) -> None:
+    tests = os.path.dirname(__file__)
+    code = INTERRUPTED.format(tests=tests, setup=setup, call=call.format(four=str(FOUR)), four=str(FOUR))
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0, said.stderr
+    first, last = said.stdout.splitlines()
+    assert first.startswith("interrupted") and last == str(FOUR_PS)
+    # 100 ms on a machine that is free; *assumed*, one that runs tests takes longer.
+    assert float(first.split()[1]) < 5
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    weir.sweep(FOUR, {"arbiter.tau": [at / 10_000 for at in range(4000)]}, progress=lambda *at: told.append(at))
+    assert told and all(done <= every or every == 0 for done, every in told)
+
+    def stop(done: int, every: int) -> None:
+        raise StopIteration("enough")
+
+    with pytest.raises(StopIteration, match="enough"):
+        weir.sweep(FOUR, {"arbiter.tau": [at / 10_000 for at in range(4000)]}, progress=stop)
+
+
+def test_progress_by_tqdm() -> None:
+    pytest.importorskip("tqdm")
+    weir.sweep(FOUR, {"arbiter.tau": [at / 10_000 for at in range(1000)]}, progress=True)
+
+
+def test_signals_of_the_caller_stay() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    weir.run(FOUR)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -1,0 +1,5 @@
+"""``python -m weir``: the command."""
+
+from ._command import main
+
+main()

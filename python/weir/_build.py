@@ -1,0 +1,217 @@
+"""Scenarios built in code: plain dataclasses that become the YAML of ``docs/scenario-format.md``.
+
+Keys that have no parameter here are given by their name in YAML: ``gpu("g", link="x16", engines=2)``.
+What they mean, and what is wrong with them, is said by the reader of scenarios alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from ._yaml import dump
+
+Data = Any
+"""Text, numbers, booleans, lists and dicts."""
+
+
+@dataclass
+class LinkType:
+    """A named type of links."""
+
+    name: str
+    values: dict[str, Data] = field(default_factory=dict)
+
+
+@dataclass
+class Node:
+    """A node of the tree, with those below it."""
+
+    name: str
+    kind: str | None = None
+    children: list[Node] = field(default_factory=list)
+    values: dict[str, Data] = field(default_factory=dict)
+    """The other keys: ``link``, ``engines``, ``memory``, …"""
+
+    def to_dict(self) -> dict[str, Data]:
+        """The node as a map, without its name."""
+        own: dict[str, Data] = {} if self.kind is None else {"kind": self.kind}
+        own |= self.values
+        if self.children:
+            own["children"] = _named(self.children, "child")
+        return own
+
+
+@dataclass
+class Link:
+    """A link beside the tree."""
+
+    between: tuple[str, str]
+    type: Data
+
+    def to_dict(self) -> dict[str, Data]:
+        """The link as a map."""
+        return {"between": list(self.between), "type": self.type}
+
+
+@dataclass
+class Topology:
+    """Nodes and the links between them."""
+
+    tree: list[Node]
+    link_types: list[LinkType] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    values: dict[str, Data] = field(default_factory=dict)
+    """The other keys: ``machines``, ``networks``."""
+
+    def to_dict(self) -> dict[str, Data]:
+        """The topology as a map."""
+        own: dict[str, Data] = {}
+        if self.link_types:
+            own["link_types"] = {kind.name: kind.values for kind in self.link_types}
+        own |= self.values
+        own["tree"] = _named(self.tree, "root")
+        if self.links:
+            own["links"] = [each.to_dict() for each in self.links]
+        return own
+
+    def to_yaml(self) -> str:
+        """The topology as a file of its own."""
+        return dump({"weir": 1, **self.to_dict()})
+
+
+@dataclass
+class Operation:
+    """An item of the workload."""
+
+    key: str
+    """``transfer``, ``compute``, ``collective``, or the key of another operation."""
+    values: dict[str, Data] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Data]:
+        """The operation as a map."""
+        return {self.key: self.values}
+
+
+@dataclass
+class Scenario:
+    """What runs where."""
+
+    topology: Union[Topology, str, os.PathLike[str], Mapping[str, Data], None] = None
+    """A topology, or the name of a file with one."""
+    workload: Sequence[Union[Operation, Mapping[str, Data]]] = ()
+    name: str | None = None
+    arbiter: Data = None
+    """A name, a map, or a list of these; a policy in Python is given to ``run``."""
+    fidelity: Data = None
+    values: dict[str, Data] = field(default_factory=dict)
+    """The other keys: ``routing``, ``events``, ``ranks``, ``order``, ``optimize``, …"""
+
+    def to_dict(self) -> dict[str, Data]:
+        """The scenario as a map."""
+        topology = self.topology
+        if isinstance(topology, Topology):
+            topology = topology.to_dict()
+        elif isinstance(topology, os.PathLike):
+            topology = os.fspath(topology)
+        own = {"weir": 1, "name": self.name, "topology": topology, "arbiter": self.arbiter}
+        own["fidelity"] = self.fidelity
+        own |= self.values
+        items = [o.to_dict() if isinstance(o, Operation) else o for o in self.workload]
+        own["workload"] = items
+        return {key: value for key, value in own.items() if value is not None}
+
+    def to_yaml(self) -> str:
+        """The scenario as a file for the command: it gives the same result, to the picosecond."""
+        return dump(self.to_dict())
+
+
+def _named(nodes: Sequence[Node], what: str) -> dict[str, Data]:
+    named = {each.name: each.to_dict() for each in nodes}
+    if len(named) < len(nodes):
+        names = [each.name for each in nodes]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two nodes are called {twice!r}: give each {what} a name of its own")
+    return named
+
+
+def _known(**values: Data) -> dict[str, Data]:
+    """The values that were given; ``from_`` stands for the key ``from``."""
+    return {key.rstrip("_"): value for key, value in values.items() if value is not None}
+
+
+def link_type(name: str, *, bandwidth: str | None = None, **more: Data) -> LinkType:
+    """A type of links: ``link_type("pcie", generation=4, width=16)``."""
+    return LinkType(name, _known(bandwidth=bandwidth, **more))
+
+
+def link(first: str, second: str, type: Data) -> Link:
+    """A link beside the tree, of a named type or of one written in place."""
+    return Link((first, second), type)
+
+
+def node(name: str, *children: Node, kind: str | None = None, link: Data = None, **more: Data) -> Node:
+    """A node of any kind; brackets in the name make several: ``gpu[0-7]``."""
+    return Node(name, kind, list(children), _known(link=link, **more))
+
+
+def root_complex(name: str, *children: Node, link: Data = None, **more: Data) -> Node:
+    """A host bridge, which passes transfers on."""
+    return node(name, *children, kind="root-complex", link=link, **more)
+
+
+def switch(name: str, *children: Node, link: Data = None, **more: Data) -> Node:
+    """A switch, which passes transfers on."""
+    return node(name, *children, kind="switch", link=link, **more)
+
+
+def network(name: str, *children: Node, link: Data = None, **more: Data) -> Node:
+    """A network as one node, or a switch of one."""
+    return node(name, *children, kind="network", link=link, **more)
+
+
+def nic(name: str, *, link: Data = None, **more: Data) -> Node:
+    """A network card."""
+    return node(name, kind="nic", link=link, **more)
+
+
+def gpu(name: str, *, link: Data = None, **more: Data) -> Node:
+    """A GPU."""
+    return node(name, kind="gpu", link=link, **more)
+
+
+def fpga(name: str, *, link: Data = None, **more: Data) -> Node:
+    """An FPGA."""
+    return node(name, kind="fpga", link=link, **more)
+
+
+def cpu(name: str, *, link: Data = None, **more: Data) -> Node:
+    """A processor with its memory."""
+    return node(name, kind="cpu", link=link, **more)
+
+
+def host(name: str, *, link: Data = None, **more: Data) -> Node:
+    """A machine as one endpoint."""
+    return node(name, kind="host", link=link, **more)
+
+
+def operation(key: str, **values: Data) -> Operation:
+    """An operation by its key: ``operation("offload", id="o", device="gpu0", …)``."""
+    return Operation(key, _known(**values))
+
+
+def transfer(from_: str, to: str, size: str, **more: Data) -> Operation:
+    """Bytes from a node to another; ``id``, ``start``, ``after``, ``weight``, … as in YAML."""
+    return operation("transfer", from_=from_, to=to, size=size, **more)
+
+
+def compute(device: str, time: str, **more: Data) -> Operation:
+    """A computation of a device."""
+    return operation("compute", device=device, time=time, **more)
+
+
+def collective(kind: str, size: str, ranks: Data, **more: Data) -> Operation:
+    """A collective operation, such as ``all-reduce``, of the devices ``ranks``."""
+    return operation("collective", kind=kind, size=size, ranks=ranks, **more)

@@ -1,0 +1,155 @@
+"""Dumps of machines, measurements, and the page of ``weir report``."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from . import _weir
+from ._calls import Source, _request
+from ._results import Result, _Text
+
+File = Union[str, "os.PathLike[str]"]
+
+
+class ImportedTopology(_Text):
+    """A topology that was made of a dump of a machine."""
+
+    def __init__(self, yaml: str, summary: str) -> None:
+        self.yaml = yaml
+        """The topology, with the arbiters for it as a comment on top."""
+        self.summary = summary
+        """What was found and what was assumed."""
+
+    def to_text(self) -> str:
+        """What ``weir import`` prints."""
+        return self.summary
+
+    def save(self, file: File) -> None:
+        """Writes the topology: a scenario names it by ``topology:``."""
+        _weir.save(os.fspath(file), self.yaml.encode())
+
+
+class Calibration(_Text):
+    """Values of a topology that fit measurements."""
+
+    def __init__(self, yaml: str, text: str, json: str) -> None:
+        self.yaml = yaml
+        """The topology with these values."""
+        self._text, self._json = text, json
+
+    def to_text(self) -> str:
+        """What ``weir calibrate`` prints."""
+        return self._text
+
+    def to_json(self) -> str:
+        """What ``weir calibrate --json`` prints."""
+        return self._json
+
+    def save(self, file: File) -> None:
+        """Writes the topology with these values."""
+        _weir.save(os.fspath(file), self.yaml.encode())
+
+
+class Validation(_Text):
+    """Measured times beside simulated ones."""
+
+    def __init__(self, text: str, json: str, csv: str) -> None:
+        self._text, self._json = text, json
+        self.csv = csv
+        """What ``weir validate --csv`` writes."""
+
+    def to_text(self) -> str:
+        """What ``weir validate`` prints."""
+        return self._text
+
+    def to_json(self) -> str:
+        """What ``weir validate --json`` prints."""
+        return self._json
+
+
+class Page:
+    """One HTML file that needs no network."""
+
+    def __init__(self, content: bytes) -> None:
+        self.html = content
+        """The file."""
+
+    def save(self, file: File) -> None:
+        """Writes the page; the file is whole or not there."""
+        _weir.save(os.fspath(file), self.html)
+
+    def show(self) -> None:
+        """Shows the page: in a notebook below the cell, else in the browser."""
+        ipython: Any = sys.modules.get("IPython")
+        if ipython is not None and ipython.get_ipython() is not None:
+            ipython.display.display(self)
+            return
+        with tempfile.NamedTemporaryFile(suffix=".html", delete=False) as file:
+            file.write(self.html)
+        webbrowser.open(Path(file.name).as_uri())
+
+    def _repr_html_(self) -> str:
+        content = html.escape(self.html.decode())
+        return f'<iframe srcdoc="{content}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+def import_topology(
+    dump: File,
+    *,
+    format: str | None = None,
+    bandwidth: Literal["effective", "raw"] = "effective",
+    add: str | None = None,
+) -> ImportedTopology:
+    """A topology of a dump of a machine, as ``weir import`` makes it; ``add="nvswitch"`` adds what
+    the dump leaves out."""
+    if bandwidth not in ("effective", "raw"):
+        raise ValueError(f"bandwidth: {bandwidth!r}: use 'effective' or 'raw'")
+    return ImportedTopology(*_weir.import_topology(os.fspath(dump), format, bandwidth == "raw", add))
+
+
+def calibrate(
+    topology: File,
+    logs: File | Sequence[File],
+    *,
+    per_link: bool = True,
+    hold_out: float = 0.2,
+    **reading: Any,
+) -> Calibration:
+    """The values of a topology that fit measured transfers best, as ``weir calibrate`` finds them.
+
+    ``hold_out`` is the share of the groups that only test the fit.
+    """
+    files = [logs] if isinstance(logs, (str, os.PathLike)) else logs
+    names = [os.fspath(file) for file in files]
+    return Calibration(*_weir.calibrate(_request(topology, **reading), names, per_link, hold_out))
+
+
+def validate(
+    source: Source,
+    measured: File,
+    *,
+    group: str | None = None,
+    since: Literal["ready", "start", "zero"] = "ready",
+    histogram: bool = False,
+    **reading: Any,
+) -> Validation:
+    """Measured times of a scenario's transfers beside those simulated under its first arbiter."""
+    request = _request(source, **reading)
+    return Validation(*_weir.validate(request, os.fspath(measured), group, since, histogram))
+
+
+def report(*of: Source | Result, until: str | None = None, **reading: Any) -> Page:
+    """The page of ``weir report``: of scenarios, which are run under each of their arbiters with all
+    that the page shows, then of results as they are."""
+    requests = [_request(each, **reading) for each in of if not isinstance(each, Result)]
+    runs = [each._run for each in of if isinstance(each, Result)]
+    if not requests and not runs:
+        raise TypeError("report needs at least one scenario or result")
+    return Page(_weir.page(requests, runs, [], until))

@@ -1,0 +1,111 @@
+"""Plain data of Python as the YAML of scenarios."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ._errors import ScenarioError
+
+_PLAIN = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*"
+    r"|[0-9]+([.][0-9]+)?([kKMGTP]?i?[Bb](/s)?|[pnuµm]?s|min|h|d)"
+)
+# What YAML 1.2 and older readers take for something else than text.
+_TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+def dump(data: Mapping[str, Any]) -> str:
+    """A scenario as YAML, a line for each key and item.
+
+    >>> print(dump({"weir": 1, "workload": [{"transfer": {"from": "a", "size": "1MB"}}]}), end="")
+    weir: 1
+    workload:
+      - transfer:
+          from: a
+          size: 1MB
+    """
+    lines: list[str] = []
+    _mapping(data, "", "", lines)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def flow(value: Any, path: str) -> str:
+    """A value in one line. Text is taken as the YAML that it is, as ``--set`` takes it."""
+    return value if isinstance(value, str) else _flow(value, path)
+
+
+def _flow(value: Any, path: str) -> str:
+    value = _plain(value, path)
+    if isinstance(value, dict):
+        parts = (f"{_key(k, path)}: {_flow(v, _below(path, k))}" for k, v in value.items())
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
+    return _scalar(value, path)
+
+
+def _below(path: str, key: object) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _plain(value: Any, path: str) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, tuple, range)):
+        return list(value)
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    # Numbers of NumPy and the like.
+    item = getattr(value, "item", None)
+    if callable(item):
+        return item()
+    raise TypeError(
+        f"{path or 'the scenario'}: {type(value).__name__} is not data of a scenario: "
+        "use text, numbers, booleans, lists and dicts"
+    )
+
+
+def _scalar(value: Any, path: str) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ScenarioError(f"{path}: {value} is not a number that a scenario can have")
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and value.lower() not in _TAKEN
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
+
+
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"{path or 'the scenario'}: keys are text, not {type(key).__name__}")
+    return _scalar(key, path)
+
+
+def _mapping(data: Mapping[str, Any], first: str, indent: str, lines: list[str], path: str = "") -> None:
+    for at, (key, value) in enumerate(data.items()):
+        begin = first if at == 0 else indent
+        _entry(f"{begin}{_key(key, path)}:", value, indent, lines, _below(path, key))
+
+
+def _entry(begin: str, value: Any, indent: str, lines: list[str], path: str) -> None:
+    value = _plain(value, path)
+    if isinstance(value, dict) and value:
+        lines.append(begin)
+        _mapping(value, f"{indent}  ", f"{indent}  ", lines, path)
+    elif isinstance(value, list) and any(isinstance(v, (Mapping, list, tuple)) for v in value):
+        lines.append(begin)
+        for at, item in enumerate(value):
+            _item(item, f"{indent}  ", lines, f"{path}[{at}]")
+    else:
+        lines.append(f"{begin} {_flow(value, path)}")
+
+
+def _item(item: Any, indent: str, lines: list[str], path: str) -> None:
+    item = _plain(item, path)
+    if isinstance(item, dict) and item:
+        _mapping(item, f"{indent}- ", f"{indent}  ", lines, path)
+    else:
+        lines.append(f"{indent}- {_flow(item, path)}")
