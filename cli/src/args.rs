@@ -4,6 +4,7 @@ mod calibrate;
 mod compare;
 mod jitter;
 mod plugin;
+mod report;
 mod search;
 mod test;
 mod validate;
@@ -18,6 +19,7 @@ pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
 pub(crate) use compare::CompareArgs;
 pub(crate) use jitter::JitterArgs;
 pub(crate) use plugin::{PluginAction, PluginArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs, Under};
 pub(crate) use test::TestArgs;
 pub(crate) use validate::{Since, ValidateArgs};
@@ -336,37 +338,6 @@ pub(crate) struct ImportArgs {
     /// Write the topology to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// `weir report`.
-#[derive(clap::Args, Debug)]
-#[command(
-    mut_arg("files", |files| files.help("Scenario files, or files saved by `run`, `optimize`, `tune`, `whatif` or \
-`validate` with --json; `-` is standard input")),
-    after_help = "Scenarios run under their arbiters. All results share one time axis, and the first is the baseline.
-The page shows the most for results saved with --full --json. It needs no network.
-
-Examples:
-  weir report scenarios/pcie/four-transfers.yaml
-  weir report four-transfers.yaml --arbiter pcie-congestion --arbiter max-min --output page.html
-  weir run before.yaml --full --json --output before.json && weir report before.json after.yaml
-  weir optimize halo.yaml --full --json | weir report -"
-)]
-pub(crate) struct ReportArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    /// Stop runs at this simulated time
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
-    pub(crate) until: Option<weir_plugin_api::SimTime>,
-    /// The page to write (default: report.html)
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Open the page in the browser of this desktop
-    #[arg(long)]
-    pub(crate) open: bool,
-    /// Write the page again whenever one of its files has changed, until Ctrl-C; reload it to see the new one
-    #[arg(long)]
-    pub(crate) watch: bool,
 }
 
 /// `weir schema`.
