@@ -122,7 +122,7 @@ fn refuses_what_does_not_go_together() {
     refused("{ vary: placement, parameters: { arbiter.tau: [0.1] } }", (8, 30), message, "remove it");
     refused("{ vary: order, devices: \"gpu[0-1]\" }", (8, 26), "`vary: placement` only", "remove it");
     refused("{ vary: order, level_costs: [1] }", (8, 26), "`vary: placement` only", "remove it");
-    refused("{ vary: order, objective: distance }", (8, 37), "only a placement", "makespan");
+    refused("{ vary: order, objective: distance }", (8, 37), "only a placement alone has", "makespan");
     refused("{ vary: placement, level_costs: [1] }", (8, 30), "`objective: distance` only", "remove it");
     let parameters = "parameters: { arbiter.tau: [0.1] }";
     refused(&format!("{{ vary: parameters, {parameters}, objective: latency }}"), (8, 78), "only a placement", "");
@@ -130,13 +130,13 @@ fn refuses_what_does_not_go_together() {
         &format!("{{ vary: parameters, {parameters}, method: anneal }}"),
         (8, 75),
         "for parameters",
-        "write auto or exhaustive",
+        "write auto or exhaustive or local-search",
     );
     refused(
         "{ vary: order, method: bisection }",
         (8, 34),
         "for an order",
-        "auto or exhaustive or branch-and-bound or anneal",
+        "auto or exhaustive or branch-and-bound or anneal or local-search",
     );
     refused("{ vary: placement, method: anneal }", (8, 38), "for a placement", "auto or exhaustive or bisection");
 }
