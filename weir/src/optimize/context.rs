@@ -72,11 +72,13 @@ impl<'a> SearchContext<'a> {
 
     /// As this, where the budget does not end what is done: a checkpoint is read whatever the budget.
     pub(super) fn preparing(&self) -> Self {
+        if self.options.checkpoint.is_some() { self.beyond_budget() } else { *self }
+    }
+
+    /// As this, where only the caller ends what is done: what was found is simulated again for what else it says.
+    pub(super) fn beyond_budget(&self) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        match self.options.checkpoint {
-            Some(_) => Self { cancel: self.options.cancel.unwrap_or(&NEVER), ..*self },
-            None => *self,
-        }
+        Self { cancel: self.options.cancel.unwrap_or(&NEVER), ..*self }
     }
 
     /// Whether the search must end.

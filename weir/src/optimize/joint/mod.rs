@@ -38,7 +38,7 @@ const PER_CANDIDATE: u128 = 50;
 /// Most candidates that `exhaustive` visits; *assumed*: as many makespans as are kept.
 const MOST_VISITED: u128 = 10_000_000;
 /// Candidates that local search tries where neither their number nor a time is given; *assumed*: some ten seconds.
-const TRIED: u64 = 4_000;
+const TRIED: u64 = 10_000;
 /// "Equal" for a proof: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
 
@@ -49,11 +49,12 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let baseline = simulated::baseline(context)?;
     let bound = bound::of(context, &candidates);
     let Best { found, method, makespans } = best(context, &candidates)?;
-    let objective = context.settings.objective;
+    let (objective, after) = (context.settings.objective, context.beyond_budget());
     let (solution, changes) = candidates.solution(&found.candidate)?;
     let simulated = match objective {
         Objective::Makespan => None,
-        _ => Some((baseline.makespan, Simulated::new(context, &candidates).makespan(&found.candidate)?)),
+        _ if after.cancelled() => None,
+        _ => Some((baseline.makespan, Simulated::new(&after, &candidates).makespan(&found.candidate)?)),
     };
     context.options.watch.finish();
     let whole = method == Method::Exhaustive && found.complete;
