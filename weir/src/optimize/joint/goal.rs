@@ -38,15 +38,13 @@ pub(super) fn counts(items: &[ObjectiveItem], task: TaskId) -> bool {
 /// Time from the first start to the last end over bytes.
 fn per_byte(items: &[ObjectiveItem], scenario: &Scenario, times: &[TaskTimes]) -> Option<f64> {
     let (mut total, mut first, mut last) = (0_u64, u64::MAX, 0);
-    for (task, times) in
-        scenario.tasks.tasks().iter().zip((0..).map(TaskId).zip(times)).filter_map(|(task, (id, t))| {
-            let Work::Carries { bytes, .. } = task.work else { return None };
-            counts(items, id).then_some((bytes, t))
-        })
-    {
-        total = total.saturating_add(task);
-        first = first.min(times.start.0);
-        last = last.max(times.end.0);
+    for (id, (task, times)) in (0..).map(TaskId).zip(scenario.tasks.tasks().iter().zip(times)) {
+        let Work::Carries { bytes, .. } = task.work else { continue };
+        if counts(items, id) {
+            total = total.saturating_add(bytes);
+            first = first.min(times.start.0);
+            last = last.max(times.end.0);
+        }
     }
     (total > 0).then(|| (last - first) as f64 / total as f64)
 }

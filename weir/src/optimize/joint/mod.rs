@@ -48,44 +48,51 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let subject = context.subject()?;
     let baseline = simulated::baseline(context)?;
     let bound = bound::of(context, &candidates);
-    let Best { found, method, makespans } = best(context, &candidates)?;
-    let (objective, after) = (context.settings.objective, context.beyond_budget());
-    let (solution, changes) = candidates.solution(&found.candidate)?;
-    let simulated = match objective {
-        Objective::Makespan => None,
-        _ if after.cancelled() => None,
-        _ => Some((baseline.makespan, Simulated::new(&after, &candidates).makespan(&found.candidate)?)),
+    let best = best(context, &candidates)?;
+    let (solution, changes) = candidates.solution(&best.found.candidate)?;
+    let (by_makespan, after) = (context.settings.objective == Objective::Makespan, context.beyond_budget());
+    let simulated = match by_makespan || after.cancelled() {
+        true => None,
+        false => Some((baseline.makespan, Simulated::new(&after, &candidates).makespan(&best.found.candidate)?)),
     };
     context.options.watch.finish();
-    let whole = method == Method::Exhaustive && found.complete;
     let least = bound.as_ref().map(|bound| bound.value);
-    let reached = least.is_some_and(|least| found.value <= least * (1.0 + EQUAL));
-    let wall_s = context.wall();
+    let result = result(context, &best, (baseline.value, least), candidates.space.candidates()).with_solution(solution);
+    let exchanges = simulated.or(by_makespan.then_some((baseline.makespan, best.found.value as u64)));
+    let placed = exchanges.filter(|_| candidates.ranks.is_some());
+    let payback = result.wall_s.zip(placed).and_then(|(wall, (old, new))| payback(wall, old, new));
+    let bound_by = bound.filter(|_| !best.knows_all()).map(|bound| bound.by);
+    let distribution = best.makespans;
+    let report = SearchReport { simulated, payback, distribution, bound_by, ..report(subject, result) };
+    Ok(SearchOutcome::whole(report, changes))
+}
+
+/// The result of the best candidate; values are the smaller the better, the bound where one is known.
+fn result(
+    context: &SearchContext<'_>,
+    best: &Best,
+    (baseline, bound): (f64, Option<f64>),
+    candidates: Option<u128>,
+) -> SearchResult<()> {
+    let (found, whole, objective) = (&best.found, best.knows_all(), context.settings.objective);
+    let reached = bound.is_some_and(|bound| found.value <= bound * (1.0 + EQUAL));
+    let bound = if whole { Some(found.value) } else { bound.map(|bound| bound.min(found.value)) };
+    let (from, to) = (natural(objective, baseline), natural(objective, found.value));
     let result = SearchResult {
         // Of those that contradict a wait, nobody asks once all are known.
-        candidates: if whole { Some(found.evaluated.into()) } else { candidates.space.candidates() },
+        candidates: if whole { Some(found.evaluated.into()) } else { candidates },
         evaluated: found.evaluated.into(),
         complete: found.complete,
         proved_optimal: whole || reached,
         objective,
-        bound: if whole { Some(found.value) } else { least.map(|least| least.min(found.value)) }
-            .map(|bound| natural(objective, bound)),
-        wall_s,
-        ..SearchResult::new(
-            context.settings.vary,
-            method,
-            natural(objective, baseline.value),
-            natural(objective, found.value),
-            solution,
-        )
+        bound: bound.map(|bound| natural(objective, bound)),
+        wall_s: context.wall(),
+        ..SearchResult::new(context.settings.vary, best.method, from, to, ())
     };
-    let result = makespans.as_ref().map_or_else(|| result.clone(), |all| result.clone().with_statistics(all));
-    let exchanges = simulated.or((objective == Objective::Makespan).then_some((baseline.makespan, found.value as u64)));
-    let placed = context.settings.vary.kinds().placement;
-    let payback = wall_s.zip(exchanges.filter(|_| placed)).and_then(|(wall, (old, new))| payback(wall, old, new));
-    let bound_by = bound.filter(|_| !whole).map(|bound| bound.by);
-    let report = SearchReport { simulated, payback, distribution: makespans, bound_by, ..report(subject, result) };
-    Ok(SearchOutcome::whole(report, changes))
+    match &best.makespans {
+        Some(all) => result.with_statistics(all),
+        None => result,
+    }
 }
 
 /// What was found, how, and the makespans of all where these are known.
@@ -93,6 +100,13 @@ struct Best {
     found: JointFound,
     method: Method,
     makespans: Option<Distribution>,
+}
+
+impl Best {
+    /// Whether every candidate was simulated.
+    fn knows_all(&self) -> bool {
+        self.method == Method::Exhaustive && self.found.complete
+    }
 }
 
 fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best, Error> {
