@@ -93,7 +93,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// For a search or run over `all` of `what`.
+    /// For a search or run over `all` of `what`; 0 for as many as time allows.
     fn new(what: &'static str, all: u64, known: u64) -> Self {
         Self { what, all, begin: Instant::now(), known, best: u64::MAX, bar: None }
     }
@@ -111,14 +111,18 @@ impl Progress {
         if self.best < u64::MAX {
             bar.set_message(format!(", best {}", weir_report::duration(SimDuration(self.best))));
         }
-        bar.set_position(done.min(self.all));
+        bar.set_position(if self.all == 0 { done } else { done.min(self.all) });
     }
 
     /// The line, which counts the time since the search began.
     fn start(&self) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(self.all), ProgressDrawTarget::stderr()).with_prefix(self.what);
         // The words are known, so that the template is.
-        if let Ok(style) = ProgressStyle::with_template("{pos} of {len} {prefix} ({percent} %){msg}, {eta} left") {
+        let line = match self.all {
+            0 => "{pos} {prefix}{msg}, {elapsed}",
+            _ => "{pos} of {len} {prefix} ({percent} %){msg}, {eta} left",
+        };
+        if let Ok(style) = ProgressStyle::with_template(line) {
             bar.set_style(style);
         }
         let bar = bar.with_position(self.known).with_elapsed(self.begin.elapsed());

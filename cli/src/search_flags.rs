@@ -26,8 +26,16 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
             option.word(),
             count(candidates)
         ),
-        SettingsError::TooManyPlacements { candidates, most } => format!(
-            "there are {} placements, more than the {most} that are simulated one by one: use `--method bisection`",
+        SettingsError::NotSimulated { option } => format!(
+            "--{} is for orders alone and grids alone, by the makespan: leave it out where each candidate is simulated",
+            option.word()
+        ),
+        SettingsError::NotCounted => {
+            "--candidates is for searches that simulate each candidate: leave it out, or use `--method local-search`"
+                .to_owned()
+        }
+        SettingsError::TooManyCandidates { candidates, most } => format!(
+            "there are {} candidates, more than the {most} that are simulated one by one: use `--method local-search`",
             count(candidates)
         ),
         _ => error.to_string(),

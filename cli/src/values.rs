@@ -50,9 +50,15 @@ pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(Method::word)).try_map(|text| text.parse::<Method>())
 }
 
-/// What a search makes small.
+/// A number of candidates.
+pub(crate) fn candidates(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|&count| count > 0).ok_or_else(|| "give a whole number above 0, such as 50000".to_owned())
+}
+
+/// What a search makes small, or large; what needs items is said in the scenario.
 pub(crate) fn objective() -> impl TypedValueParser<Value = Objective> {
-    PossibleValuesParser::new(Objective::ALL.map(Objective::word)).try_map(|text| text.parse::<Objective>())
+    let alone = Objective::ALL.into_iter().filter(|objective| !objective.needs_items());
+    PossibleValuesParser::new(alone.map(Objective::word)).try_map(|text| text.parse::<Objective>())
 }
 
 /// The kind of a dump.

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! order       a permutation of each source's messages    exhaustive, branch and bound, annealing
-//! placement   rank ─► device                             exact, bisection
+//! placement   rank ─► device                             exact, bisection, by costs of pairs of devices
 //! parameters  a grid of values                           every candidate
 //! sweep       an order search at each point of a grid
+//! joint       any of these together, each simulated      every candidate, local search
 //! ```
 //!
 //! Nothing here knows of scenarios: the caller passes fabrics, task graphs and closures.
@@ -18,6 +19,7 @@ mod common;
 
 mod compact;
 mod distribution;
+pub mod joint;
 pub mod order;
 pub mod parameters;
 pub mod placement;

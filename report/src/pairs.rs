@@ -53,6 +53,24 @@ pub(crate) fn deserialize<'de, K: Deserialize<'de>, V: Deserialize<'de>, D: Dese
     Pairs::deserialize(from).map(|pairs| pairs.0)
 }
 
+/// The same of what may be absent, for `serde(with)` beside `default` and `skip_serializing_if`.
+pub(crate) mod optional {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        pairs: &Option<Vec<(K, V)>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        super::serialize(pairs.as_deref().unwrap_or_default(), to)
+    }
+
+    pub(crate) fn deserialize<'de, K: Deserialize<'de>, V: Deserialize<'de>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<(K, V)>>, D::Error> {
+        super::deserialize(from).map(Some)
+    }
+}
+
 impl<K, V: JsonSchema> JsonSchema for Pairs<K, V> {
     fn inline_schema() -> bool {
         true

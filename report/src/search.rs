@@ -1,7 +1,7 @@
 //! Results of searches: JSON, and what the text of [`crate::text::search`] is made of.
 //!
 //! Makespans appear in seconds as `best_s` and, where they are whole picoseconds, exactly as `best_ps`; other objectives
-//! as `best`. A placement that was found by another objective has both. What a method does not know is left out.
+//! as `best`, in seconds where they are times. What was found by another objective has both. What a method does not know is left out.
 //! `candidates` and `evaluated` are written with all their digits: numbers above 2^53 need a reader of large integers
 //! (Python's is one). `candidates` is left out above 2^128.
 
@@ -66,25 +66,42 @@ pub struct SearchArbiter {
     pub params: Map<String, Value>,
 }
 
-/// What was found, in the names of the scenario.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(deny_unknown_fields)]
-pub enum Solution {
+/// What was found, in the names of the scenario: of each kind of decision that varied.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Solution {
     /// Device and what it sends, in this order.
-    Order(
-        #[serde(with = "crate::pairs")]
-        #[schemars(with = "BTreeMap<String, Vec<String>>")]
-        Vec<(String, Vec<String>)>,
-    ),
+    #[serde(default, with = "crate::pairs::optional", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    pub order: Option<Vec<(String, Vec<String>)>>,
     /// The device of each rank.
-    Placement(Vec<String>),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>")]
+    pub placement: Option<Vec<String>>,
     /// Path and value, to be set in this order.
-    Parameters(
-        #[serde(with = "crate::pairs")]
-        #[schemars(with = "BTreeMap<String, String>")]
-        Vec<(String, String)>,
-    ),
+    #[serde(default, with = "crate::pairs::optional", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub parameters: Option<Vec<(String, String)>>,
+}
+
+impl Solution {
+    /// Of a search over orders alone.
+    #[must_use]
+    pub fn of_order(order: Vec<(String, Vec<String>)>) -> Self {
+        Self { order: Some(order), ..Self::default() }
+    }
+
+    /// Of a search over placements alone.
+    #[must_use]
+    pub fn of_placement(placement: Vec<String>) -> Self {
+        Self { placement: Some(placement), ..Self::default() }
+    }
+
+    /// Of a search over parameters alone.
+    #[must_use]
+    pub fn of_parameters(parameters: Vec<(String, String)>) -> Self {
+        Self { parameters: Some(parameters), ..Self::default() }
+    }
 }
 
 /// The result of a search, ready to be written.
@@ -94,7 +111,7 @@ pub struct SearchReport {
     pub subject: SearchSubject,
     /// The best candidate and the statistics, in the names of the scenario.
     pub result: SearchResult<Solution>,
-    /// Of a placement by another objective: the makespan of the baseline and of the best placement, ps.
+    /// By another objective: the makespan of the baseline and of the best, ps.
     pub simulated: Option<(u64, u64)>,
     /// Of a placement: exchanges after which the time of the search is paid back.
     pub payback: Option<u64>,
@@ -102,12 +119,19 @@ pub struct SearchReport {
     pub distribution: Option<Distribution>,
     /// All candidates, of a grid of parameters.
     pub grid: Option<Outcome>,
+    /// What sets the bound, where a simulated search has one: `the busiest link, a → b`.
+    pub bound_by: Option<String>,
 }
 
 impl SearchReport {
-    /// Whether values of the objective are times.
+    /// Whether the objective is the makespan.
     pub(crate) fn timed(&self) -> bool {
         self.result.objective == Objective::Makespan
+    }
+
+    /// A value of another objective than the makespan, as results write it: times in seconds.
+    pub(crate) fn own(&self, value: f64) -> f64 {
+        if self.result.objective.is_time() { seconds(value) } else { value }
     }
 
     /// The makespans of the baseline and of the best, ps, where they are known.

@@ -142,9 +142,12 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let keys =
         WorkloadKeys { items: &operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
-    let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
-    let scenario_parts =
-        optimize::ScenarioParts { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
+    let scenario_parts = optimize::ScenarioParts {
+        root: &root,
+        topology_file: topology_file.as_ref(),
+        topology: &topology,
+        workload: workload.as_ref().ok().filter(|_| !options.stream),
+    };
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
     let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);

@@ -27,6 +27,17 @@ pub(crate) fn check(context: &mut Context, files: &mut Files, root: &Value, path
     }
 }
 
+/// The value at a path that [`check`] allows, in whatever file it stands; `None` where there is none yet.
+pub(crate) fn find(context: &mut Context, files: &mut Files, root: &Value, path: &Path) -> Read<Option<Value>> {
+    match path.through_file(root) {
+        Some((named, rest)) => {
+            let tree = named_file(context, files, named)?;
+            find(context, files, &tree, &rest)
+        }
+        None => Ok(path.find(root).cloned()),
+    }
+}
+
 /// The tree of the file that a value names: a word for the topology's, a map with `file` for a machine's.
 pub(crate) fn named_file(context: &mut Context, files: &mut Files, value: &Value) -> Read<Value> {
     let file = value.get("file").unwrap_or(value);

@@ -7,7 +7,7 @@ use weir_sim_core::TaskId;
 
 use crate::diagnostic::Position;
 use crate::scenario::Scenario;
-use crate::workload::Senders;
+use crate::workload::{Senders, contradiction};
 
 /// A device that sends one transfer after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,6 +53,17 @@ impl Scenario {
     #[must_use]
     pub fn order_name(&self, task: TaskId) -> Cow<'_, str> {
         self.groups.name(self.groups.whole(task))
+    }
+
+    /// Lets devices send in other orders, each of all that [`Self::sources`] says it sends, in place of those set before.
+    /// False, and nothing is changed, where these orders contradict what waits for what.
+    pub fn reorder(&mut self, orders: Vec<(NodeId, Vec<TaskId>)>) -> bool {
+        if contradiction(&self.tasks, orders.iter().map(|(_, order)| &**order)).is_some() {
+            return false;
+        }
+        orders.iter().for_each(|(_, order)| self.tasks.set_order(order));
+        self.orders = orders;
+        true
     }
 
     /// What the workload sends between ranks.

@@ -62,18 +62,21 @@ Examples:
   weir optimize scenarios/pcie/halo-2d-file-order.yaml --vary order
   weir optimize scenarios/mapping/helios-stencil.yaml --vary placement --objective distance
   weir optimize halo.yaml --vary order --write best.yaml && weir run best.yaml
+  weir optimize halo.yaml --vary order,placement --budget 60s
   weir optimize grid.yaml --shard 2/8 --output part-2.json"
 )]
 pub(crate) struct OptimizeArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// What to vary: order (of sending), placement (of ranks), parameters (those the scenario lists)
-    #[arg(long, value_name = "WHAT", value_parser = crate::values::vary())]
-    pub(crate) vary: Option<weir_optimize::search::Vary>,
+    /// What to vary: order (of sending), placement (of ranks), parameters (those the scenario lists); of several, such as
+    /// order,placement, all together
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = crate::values::vary())]
+    pub(crate) vary: Vec<weir_optimize::search::Vary>,
     /// How to search
     #[arg(long, value_name = "METHOD", value_parser = crate::values::method())]
     pub(crate) method: Option<weir_optimize::search::Method>,
-    /// What a placement minimises
+    /// What to minimise, or the throughput to maximise; distance, latency and bandwidth are costs of a placement. The
+    /// scenario may name items instead: `objective: { end: [a, b] }`
     #[arg(long, value_name = "OBJECTIVE", value_parser = crate::values::objective())]
     pub(crate) objective: Option<weir_optimize::search::Objective>,
     /// Prove the best order to the picosecond instead of within 1e-9
@@ -82,6 +85,12 @@ pub(crate) struct OptimizeArgs {
     /// End the search after this time, such as 60s, with the best result so far
     #[arg(long, value_name = "TIME", value_parser = crate::values::budget)]
     pub(crate) budget: Option<std::time::Duration>,
+    /// Simulate at most so many candidates, where each is simulated
+    #[arg(long, value_name = "N", value_parser = crate::values::candidates)]
+    pub(crate) candidates: Option<u64>,
+    /// Seed of the random numbers of a search that simulates each candidate
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
     /// Search part I of N of an exhaustive search or a grid; `weir merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = crate::values::shard, conflicts_with_all = ["write", "csv", "budget", "ExportArgs"])]
     pub(crate) shard: Option<weir_optimize::parameters::Shard>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use weir::optimize::{Checkpoint, SearchOptions, SearchOutcome};
 use weir::{Error, ErrorKind, Scenario};
-use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
+use weir_report::{Ranks, SearchReport, SweepReport, text};
 
 use crate::args::OptimizeArgs;
 use crate::export::Export;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Error> {
     let arbiters = arbiters(&args.scenario.plugins)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
     let checkpoint = args.checkpoint.as_deref().map(CheckpointFile::new);
-    let options = search_options(args, checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint));
+    let options = search_options(args, checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint))?;
     check(args, &options, &scenario)?;
     single(args, &scenario)?;
     let mut targets = Targets::open(args, &scenario, &arbiters)?;
@@ -167,7 +167,7 @@ fn show(
 /// Writes a result as JSON with what pictures need.
 fn write_full(report: &SearchReport, scenario: &weir_scenario::Scenario, out: &mut Output) -> Result<(), Error> {
     let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
-    let placed = matches!(report.result.solution, Solution::Placement(_));
+    let placed = report.result.solution.placement.is_some();
     let ranks = placed.then_some(Ranks { scenario, devices });
     out.result(|writer| report.write_full(ranks.as_ref(), writer))
 }

@@ -7,28 +7,41 @@ use crate::args::OptimizeArgs;
 use crate::search_flags::one_search;
 
 /// The options of a search.
-pub(crate) fn search_options<'a>(args: &OptimizeArgs, checkpoint: Option<&'a dyn Checkpoint>) -> SearchOptions<'a> {
-    SearchOptions {
-        vary: args.vary,
+///
+/// # Errors
+/// Something that varies is named twice.
+pub(crate) fn search_options<'a>(
+    args: &OptimizeArgs,
+    checkpoint: Option<&'a dyn Checkpoint>,
+) -> Result<SearchOptions<'a>, Error> {
+    let twice = || Error::input("--vary names something twice: name each of what varies once, as in order,placement");
+    let vary = match &args.vary[..] {
+        [] => None,
+        kinds => Some(Vary::of(kinds).ok_or_else(twice)?),
+    };
+    Ok(SearchOptions {
+        vary,
         method: args.method,
         objective: args.objective,
         exact: args.exact,
         budget: args.budget,
+        candidates: args.candidates,
+        seed: args.seed,
         shard: args.shard,
         timing: !args.no_timing,
         checkpoint,
         ..SearchOptions::default()
-    }
+    })
 }
 
 /// Refuses options that do not fit what varies, before anything is searched.
 pub(crate) fn check(args: &OptimizeArgs, options: &SearchOptions<'_>, scenario: &Scenario) -> Result<(), Error> {
     let settings = Settings::new(options, scenario).map_err(Error::from)?;
-    if args.csv.is_some() && settings.vary != Vary::Parameters && !settings.sweep {
+    let is_table = settings.sweep || settings.vary == Vary::Parameters && !settings.simulated;
+    if args.csv.is_some() && !is_table {
         let vary = settings.vary.word();
-        return Err(Error::input(format!(
-            "--csv is for `vary: parameters`, and for orders with `parameters`: use --json for `vary: {vary}`"
-        )));
+        let what = "--csv is for `vary: parameters` by the makespan, and for orders with `parameters`";
+        return Err(Error::input(format!("{what}: use --json for `vary: {vary}`")));
     }
     match args.write {
         Some(_) if settings.sweep => Err(Error::input(one_search("write"))),

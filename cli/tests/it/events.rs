@@ -200,7 +200,7 @@ optimize: { vary: parameters, parameters: { 'events[0].failures.seed': { from: 0
     let [best, median, worst] = ["best_s", "median_s", "worst_s"].map(|key| found[key].as_f64().expect("a time"));
     assert!(0.001 <= best && best < median && median < worst, "{found}");
     let other = run(
-        "events: [{ at: 1us, link: [h0, sw], bandwidth: 50% }]\noptimize: { vary: order }",
+        "events: [{ at: 1us, link: [h0, sw], bandwidth: 50% }]\noptimize: { vary: order, method: anneal }",
         &["optimize", "s.yaml"],
     );
     assert!(other.code == 2 && other.stderr.contains("does not know of links that change"), "{}", other.stderr);

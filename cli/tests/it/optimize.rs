@@ -115,15 +115,17 @@ fn what_is_written_runs_as_found() {
     let three = folder.write("order.yaml", ORDER);
     let halo = scenario("pcie/halo-2d-file-order.yaml");
     let stencil = scenario("mapping/helios-stencil-heavy-slow.yaml");
-    let cases: [&[&str]; 8] = [
+    let cases: [&[&str]; 10] = [
         &[&grid],
         &[&three],
         &[&three, "--arbiter", "equal-share"],
         &[&three, "--set", "workload[3].transfer.size=5MB", "--set", "topology.link_types.x.bandwidth=2GB/s"],
         &[&halo, "--vary", "order"],
         &[&halo, "--vary", "order", "--set", "topology.link_types.pcie.bandwidth=10GB/s"],
-        &[&stencil, "--vary", "placement", "--objective", "makespan"],
+        &[&stencil, "--vary", "placement", "--objective", "makespan", "--candidates", "100"],
         &[&stencil, "--vary", "placement", "--objective", "distance", "--arbiter", "max-min"],
+        &[&stencil, "--vary", "order,placement", "--candidates", "100"],
+        &[&stencil, "--vary", "order", "--method", "local-search", "--objective", "throughput", "--candidates", "50"],
     ];
     for case in cases {
         let target = folder.path("best.yaml");
@@ -216,7 +218,9 @@ optimize: { vary: placement, devices: [a, \"g[0-2]\"], method: exhaustive }
     // The first in the order of the devices.
     assert_eq!(found["solution"]["placement"], serde_json::json!(["g0", "g1"]));
     let refined = result(&[&file, "--method", "bisection"]);
-    assert_eq!((&refined["best_ps"], &refined["proved_optimal"]), (&found["best_ps"], &false.into()));
+    // No device has more than 2 GB/s.
+    assert_eq!((&refined["best_ps"], &refined["proved_optimal"]), (&found["best_ps"], &true.into()));
+    assert_eq!((&refined["method"], &refined["bound_by"]), (&"local-search".into(), &"the critical path".into()));
 }
 
 /// 10 MB and 20 MB into one port: 30 MB / ((1 − tau) · 1 GB/s).

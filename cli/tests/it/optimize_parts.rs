@@ -215,11 +215,12 @@ fn the_same_bytes_on_any_number_of_threads() {
     let folder = Folder::new();
     let stencil = scenario("mapping/helios-stencil.yaml");
     let halo = scenario("pcie/halo-2d-file-order.yaml");
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 7] = [
         &[&folder.write("grid.yaml", GRID)],
         &[&halo, "--vary", "order"],
         &[&halo, "--vary", "order", "--method", "anneal"],
-        &[&stencil, "--vary", "placement", "--objective", "makespan"],
+        &[&stencil, "--vary", "placement", "--objective", "makespan", "--candidates", "100"],
+        &[&stencil, "--vary", "order,placement", "--candidates", "100", "--seed", "3"],
         &[&stencil, "--vary", "placement", "--objective", "latency", "--set", "topology.link_types.pcie.latency=1us"],
         &[&stencil, "--vary", "placement", "--objective", "bandwidth", "--method", "bisection"],
     ];

@@ -48,12 +48,12 @@ fn results_of_searches_fit_their_schema() {
     let (halo, mapped) = (scenario("pcie/halo-2d-file-order.yaml"), scenario("mapping/helios-stencil-heavy-slow.yaml"));
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let part = folder.path().join("part").to_str().expect("a UTF-8 path").to_owned();
-    let cases: [&[&str]; 13] = [
+    let cases: [&[&str]; 15] = [
         &["optimize", order],
         &["optimize", &halo, "--vary", "order", "--no-timing"],
         &["optimize", &halo, "--vary", "order", "--method", "branch-and-bound"],
         &["optimize", &halo, "--vary", "order", "--method", "anneal"],
-        &["optimize", &mapped, "--vary", "placement", "--objective", "makespan"],
+        &["optimize", &mapped, "--vary", "placement", "--objective", "makespan", "--candidates", "50"],
         &["optimize", &mapped, "--vary", "placement", "--objective", "distance"],
         &["optimize", grid],
         &["optimize", order, "--shard", "1/1", "-o", &part],
@@ -62,6 +62,8 @@ fn results_of_searches_fit_their_schema() {
         &["merge", &part],
         &["optimize", order, "--full"],
         &["optimize", &mapped, "--vary", "placement", "--objective", "distance", "--full"],
+        &["optimize", &mapped, "--vary", "order,placement", "--candidates", "50"],
+        &["optimize", &mapped, "--vary", "order", "--objective", "throughput", "--candidates", "50"],
     ];
     let mut known = Vec::new();
     for case in cases {
@@ -73,7 +75,7 @@ fn results_of_searches_fit_their_schema() {
             known.push(value);
         }
     }
-    assert_eq!(known.len(), 11);
+    assert_eq!(known.len(), 13);
     // What does not belong there is refused.
     for (at, key, wrong) in [
         (0, "rows", serde_json::json!([])),

@@ -164,12 +164,12 @@ pub fn search<K: Keeper>(
     tracing::info!(method, ?candidates, sources, "searching for the best order");
     let found = match options.method {
         Method::Exhaustive => return exhaustive(problem, options, cancel, keeper),
-        Method::Auto | Method::Bisection if visits_all(problem, Method::Auto, options.goal) => {
+        Method::Auto | Method::Bisection | Method::LocalSearch if visits_all(problem, Method::Auto, options.goal) => {
             return exhaustive(problem, options, cancel, keeper);
         }
         Method::BranchAndBound => branched(problem, options, cancel)?,
         Method::Anneal => annealed(problem, options, options.budget, cancel)?,
-        Method::Auto | Method::Bisection => match proven_or_annealed(problem, options, cancel)? {
+        Method::Auto | Method::Bisection | Method::LocalSearch => match proven_or_annealed(problem, options, cancel)? {
             Some(found) => found,
             None => return exhaustive(problem, options, cancel, keeper),
         },

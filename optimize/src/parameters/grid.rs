@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::error::ParameterError;
 
 /// Most candidates of a grid; *assumed*: as many makespans as are kept and written one by one.
-pub(crate) const MOST_CANDIDATES: u64 = 10_000_000;
+pub const MOST_CANDIDATES: u64 = 10_000_000;
 
 /// The full product of axes. Candidates are numbered from 0 in mixed radix with the first axis slowest: with axes of 2 and
 /// 3 values, candidate 4 has the second value of the first and the second of the second.
@@ -23,8 +23,17 @@ impl Grid {
     /// No axis, one without values, a path or a value twice, a path whose value a later axis replaces, more than
     /// 10^7 candidates.
     pub fn new(axes: Vec<Axis>) -> Result<Self, ParameterError> {
-        axes.iter().try_for_each(distinct)?;
+        Self::check(&axes)?;
         Self::repeating(axes)
+    }
+
+    /// Whether axes make a grid, however many candidates it has.
+    ///
+    /// # Errors
+    /// As [`Self::new`], but for too many candidates.
+    pub fn check(axes: &[Axis]) -> Result<(), ParameterError> {
+        axes.iter().try_for_each(distinct)?;
+        usable(axes)
     }
 
     /// A grid whose axes may have a value several times.
@@ -32,17 +41,7 @@ impl Grid {
     /// # Errors
     /// As [`Self::new`], but for values that are there twice.
     pub fn repeating(axes: Vec<Axis>) -> Result<Self, ParameterError> {
-        if axes.is_empty() {
-            return Err(ParameterError::NoAxes);
-        }
-        for (i, axis) in axes.iter().enumerate() {
-            if axis.values.is_empty() {
-                return Err(ParameterError::NoValues { path: axis.path.clone() });
-            }
-            for earlier in &axes[..i] {
-                independent(&earlier.path, &axis.path)?;
-            }
-        }
+        usable(&axes)?;
         let all = axes.iter().try_fold(1_u128, |all, axis| all.checked_mul(axis.values.len() as u128));
         let candidates = all.and_then(|all| u64::try_from(all).ok()).filter(|&all| all <= MOST_CANDIDATES);
         let candidates = candidates.ok_or_else(|| ParameterError::TooManyCandidates {
@@ -81,6 +80,22 @@ impl Grid {
         values.reverse();
         values
     }
+}
+
+/// Whether there are axes, all with values, none of which replaces what another sets.
+fn usable(axes: &[Axis]) -> Result<(), ParameterError> {
+    if axes.is_empty() {
+        return Err(ParameterError::NoAxes);
+    }
+    for (i, axis) in axes.iter().enumerate() {
+        if axis.values.is_empty() {
+            return Err(ParameterError::NoValues { path: axis.path.clone() });
+        }
+        for earlier in &axes[..i] {
+            independent(&earlier.path, &axis.path)?;
+        }
+    }
+    Ok(())
 }
 
 fn distinct(axis: &Axis) -> Result<(), ParameterError> {

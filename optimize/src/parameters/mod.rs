@@ -22,7 +22,7 @@ mod table;
 
 pub use axis::Axis;
 pub use error::{CheckpointError, MergeError, ParameterError};
-pub use grid::Grid;
+pub use grid::{Grid, MOST_CANDIDATES};
 pub use outcome::Outcome;
 pub use part::{Part, merge};
 pub use search::Search;

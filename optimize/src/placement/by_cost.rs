@@ -9,7 +9,6 @@ use super::machine::Machine;
 use super::number::Number;
 use super::pattern::Pattern;
 use super::problem::{self, Problem};
-use super::simulated;
 use crate::search::Method;
 
 /// What to search with.
@@ -118,7 +117,7 @@ pub fn objective(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> R
     if ranks > devices {
         return Err(PlacementError::TooFewDevices { ranks, devices });
     }
-    simulated::check_start(placement, ranks, devices)?;
+    check_start(placement, ranks, devices)?;
     let most = i128::MAX as u128;
     let sum = pattern.edges().iter().try_fold(0_u128, |sum, &(u, v, bytes)| {
         let cost = machine.matrix.at(placement[u as usize], placement[v as usize]);
@@ -126,4 +125,19 @@ pub fn objective(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> R
     });
     let sum = sum.ok_or(PlacementError::TooLarge)?;
     Ok(sum as f64 * machine.step / (2.0 * pattern.unit() as f64))
+}
+
+/// Refuses what is no placement.
+fn check_start(start: &[usize], ranks: usize, devices: usize) -> Result<(), PlacementError> {
+    let mut free = vec![true; devices];
+    for (rank, &device) in start.iter().enumerate() {
+        match free.get_mut(device) {
+            Some(free) if *free && rank < ranks => *free = false,
+            _ => return Err(PlacementError::BadStart { rank, device }),
+        }
+    }
+    if start.len() < ranks {
+        return Err(PlacementError::ShortStart { given: start.len(), ranks });
+    }
+    Ok(())
 }

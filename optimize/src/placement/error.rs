@@ -99,14 +99,6 @@ pub enum PlacementError {
         /// Ranks of the pattern.
         ranks: usize,
     },
-    /// More placements than are simulated one by one.
-    #[error("there are more placements than the {most} that are simulated one by one; use bisection")]
-    TooManyPlacements {
-        /// Placements; none above 2^128.
-        candidates: Option<u128>,
-        /// Most that are simulated.
-        most: u128,
-    },
     /// Exact search was asked for where it is not possible.
     #[error(
         "no exact search here: it needs the costs of a tree and few ranks (16 on 16 devices at most); use bisection"

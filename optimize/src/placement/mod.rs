@@ -5,8 +5,6 @@
 //! Pattern (weights of pairs of ranks) ─┐             tree, ≤ 16 ranks ─► exact search, proved
 //!                                      ├─► search ─┤
 //! Machine (costs of pairs of devices) ─┘             else ─► bisection, exchanges, several starts
-//!                                                                 │
-//!                   placements ─► refine_simulated ◄──────────────┘        payback: when it was worth it
 //! ```
 //!
 //! The objective is Σ weight · cost over the undirected edges {u, v} of the pattern, with the cost of the devices of u and v;
@@ -29,9 +27,7 @@ mod problem;
 mod refine;
 mod shape;
 mod similar;
-mod simulated;
 mod start;
-mod strategy;
 mod tree;
 
 pub use by_cost::{Options, Placement, objective, search};
@@ -40,5 +36,3 @@ pub use heuristic::Effort;
 pub use machine::{MOST_DEVICES, Machine, Measured};
 pub use pattern::Pattern;
 pub use payback::payback;
-pub use simulated::{Simulated, SimulatedError, refine_simulated};
-pub use strategy::{PlacementFound, PlacementSearch};

@@ -9,6 +9,7 @@ mod placement_support;
 mod anneal;
 mod branch;
 mod exhaustive;
+mod joint;
 mod order_methods;
 mod paced;
 mod placement;

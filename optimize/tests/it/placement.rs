@@ -2,8 +2,7 @@
 
 use crate::placement_support::{Below, fabric, grid, helios};
 use weir_optimize::placement::{
-    Effort, Machine, Measured, Options, Pattern, Placement, PlacementError, objective, payback, refine_simulated,
-    search,
+    Effort, Machine, Measured, Options, Pattern, Placement, PlacementError, objective, payback, search,
 };
 use weir_optimize::search::Method;
 use weir_sim_core::api::{NodeId, NodeKind};
@@ -236,64 +235,18 @@ fn paying_back() {
     assert_eq!(payback(1.0, 5, 6), None);
 }
 
-/// The time of an exchange as the heaviest edge: a sum is not what is refined.
-fn slowest(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> u64 {
-    let time = |&(u, v, bytes): &(u32, u32, u128)| {
-        bytes as u64 * machine.cost(placement[u as usize], placement[v as usize]) as u64
-    };
-    pattern.edges().iter().map(time).max().unwrap_or(0)
-}
-
-#[test]
-fn refinement_by_simulation() {
-    let machine = helios_distance();
-    let pattern = grid(&[4, 4], &[1, 3], false);
-    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
-    let start = search(&pattern, &machine, Options::default()).expect("a result").placement;
-    let alone = refine_simulated(16, 16, &[], 10_000, evaluate, &|| false).expect("a result");
-    // Before, heavy edges (2 · 3 bytes) cross the sockets at cost 4.
-    assert_eq!((alone.before_ps, alone.complete), (24, true));
-    assert_eq!(alone.after_ps, slowest(&pattern, &machine, &alone.placement));
-    let found = refine_simulated(16, 16, std::slice::from_ref(&start), 10_000, evaluate, &|| false).expect("a result");
-    assert!(found.after_ps <= slowest(&pattern, &machine, &start).min(24));
-    let short = refine_simulated(16, 16, std::slice::from_ref(&start), 2, evaluate, &|| false).expect("a result");
-    assert_eq!((short.evaluated, short.complete, short.placement), (2, false, start));
-    let failed = refine_simulated(16, 16, &[], 9, |_: &[usize]| Err("deadlock"), &|| false);
-    assert_eq!(failed.unwrap_err().to_string(), "deadlock");
-    assert!(refine_simulated(2, 1, &[], 9, evaluate, &|| false).is_err());
-    assert!(refine_simulated(2, 3, &[vec![1, 1]], 9, evaluate, &|| false).is_err());
-}
-
-/// A free device is as good a partner as a rank. Of the exchanges tried in order, that of rank 0's device for the neighbour
-/// of rank 1's is the first that helps.
-#[test]
-fn simulation_moves_to_free_devices() {
-    let (fabric, devices) = fabric(&Below::regular(&[2, 2]), &[1]);
-    let order: Vec<NodeId> = [0, 2, 1, 3].map(|d| devices[d]).to_vec();
-    let machine = Machine::distance(&fabric, &order, None).expect("a machine");
-    let pattern = Pattern::new(2, [(0, 1, 1)], 1).expect("a pattern");
-    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
-    let found = refine_simulated(2, 4, &[], 100, evaluate, &|| false).expect("a result");
-    assert_eq!((found.before_ps, found.after_ps, found.placement), (2, 1, vec![3, 1]));
-}
-
 #[test]
 fn the_same_on_any_number_of_threads() {
     let (fabric, devices) = fabric(&Below::regular(&[4, 4, 4]), &[1]);
     let machine = Machine::distance(&fabric, &devices, None).expect("a machine");
     let pattern = grid(&[5, 4, 3], &[3, 1, 2], true);
     let effort = Effort { starts: 8, attempts: 3, kicks: 30 };
-    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| {
-            let found: Placement = search(&pattern, &machine, bisection(Some(effort))).expect("a result");
-            let refined = refine_simulated(60, 64, std::slice::from_ref(&found.placement), 2000, evaluate, &|| false);
-            (found, refined.expect("a result"))
-        })
+        pool.install(|| -> Placement { search(&pattern, &machine, bisection(Some(effort))).expect("a result") })
     };
     let one = on(1);
-    assert!(one.0.after < one.0.before);
+    assert!(one.after < one.before);
     assert_eq!(one, on(2));
     assert_eq!(one, on(8));
 }

@@ -60,7 +60,8 @@ pub(crate) struct SearchJson<'a> {
     /// The quantity that is minimised.
     #[schemars(schema_with = "search_schema::objective")]
     objective: Objective,
-    /// No candidate is below it. Of another objective than the makespan.
+    /// No candidate is better. Of another objective than the makespan: of end, sum and max seconds, of a throughput bytes
+    /// per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     bound: Option<Amount>,
@@ -68,11 +69,15 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     bound_s: Option<Amount>,
-    /// The scenario without changes. Of another objective than the makespan.
+    /// What sets the bound, where all candidates are simulated: a link, an engine, the critical path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    bound_by: Option<Cow<'a, str>>,
+    /// The scenario without changes. Of another objective than the makespan, as `bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     baseline: Option<Amount>,
-    /// The best found. Of another objective than the makespan.
+    /// The best found. Of another objective than the makespan, as `bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     best: Option<Amount>,
@@ -210,13 +215,23 @@ impl SearchJson<'_> {
         let (own, timed) = ((self.baseline, self.best), self.objective == Objective::Makespan);
         let (baseline, best) = if timed { (self.baseline_s, self.best_s) } else { own };
         let solved = match (self.vary, &*self.solution) {
-            (Vary::Parameters, Solution::Parameters(_)) => self.rows.is_some(),
-            (Vary::Order, Solution::Order(_)) | (Vary::Placement, Solution::Placement(_)) => true,
-            _ => return Some("solution"),
+            (vary, solution) if !varied(vary, solution) => return Some("solution"),
+            (Vary::Parameters, _) => self.rows.is_some() || !(timed && self.method == Method::Exhaustive),
+            _ => true,
         };
         let known = [("baseline", baseline.is_some()), ("best", best.is_some()), ("rows", solved)];
         known.into_iter().find(|(_, known)| !known).map(|(key, _)| key)
     }
+}
+
+/// Whether a solution is one of all that varied.
+fn varied(vary: Vary, solution: &Solution) -> bool {
+    vary.singles().all(|kind| match kind {
+        Vary::Order => solution.order.is_some(),
+        Vary::Placement => solution.placement.is_some(),
+        Vary::Parameters => solution.parameters.is_some(),
+        Vary::Joint(_) => true,
+    })
 }
 
 impl SearchReport {
@@ -250,7 +265,7 @@ impl SearchReport {
         let (subject, result) = (&self.subject, &self.result);
         let timed = self.timed();
         // Values of the objective are whole picoseconds where candidates have them; a bound or a mean need not be.
-        let own = |value: Option<f64>| value.filter(|_| !timed).map(Amount);
+        let own = |value: Option<f64>| value.filter(|_| !timed).map(|value| Amount(self.own(value)));
         let time = |value: Option<f64>| value.filter(|_| timed).map(seconds).map(Amount);
         let exact = |value: Option<f64>| value.filter(|_| timed).map(|ps| ps as u64);
         let (baseline, best) = (Some(result.baseline), Some(result.best));
@@ -274,6 +289,7 @@ impl SearchReport {
             objective: result.objective,
             bound: own(result.bound),
             bound_s: time(result.bound),
+            bound_by: self.bound_by.as_deref().map(Cow::Borrowed),
             baseline: own(baseline),
             best: own(best),
             baseline_s: time(baseline).or(of_ps(baseline_ps)),
@@ -287,7 +303,9 @@ impl SearchReport {
             worst: own(result.worst),
             worst_s: time(result.worst),
             worst_ps: exact(result.worst),
-            percentiles: percentiles.filter(|_| !timed).map(Percents::new),
+            percentiles: percentiles
+                .filter(|_| !timed)
+                .map(|values| Percents::new(values.map(|value| self.own(value)))),
             percentiles_s: percentiles.filter(|_| timed).map(|values| Percents::new(values.map(seconds))),
             best_count: result.best_count,
             wall_s: result.wall_s.map(Amount),
@@ -314,7 +332,7 @@ mod tests {
     fn report(objective: Objective) -> SearchReport {
         let arbiter = SearchArbiter { name: "a".into(), version: "1".into(), sha256: None, params: Map::new() };
         let subject = SearchSubject { scenario: "s".into(), file: "f".into(), input_sha256: "0".into(), arbiter };
-        let solution = Solution::Order(vec![("b".into(), vec!["x".into()]), ("a".into(), Vec::new())]);
+        let solution = Solution::of_order(vec![("b".into(), vec!["x".into()]), ("a".into(), Vec::new())]);
         let result = SearchResult {
             candidates: Some(u128::MAX),
             evaluated: 2,
@@ -322,7 +340,15 @@ mod tests {
             bound: Some(1.5),
             ..SearchResult::new(Vary::Placement, Method::BranchAndBound, 4.0, 3.0, solution)
         };
-        SearchReport { subject, result, simulated: Some((8, 6)), payback: None, distribution: None, grid: None }
+        SearchReport {
+            subject,
+            result,
+            simulated: Some((8, 6)),
+            payback: None,
+            distribution: None,
+            grid: None,
+            bound_by: None,
+        }
     }
 
     fn json(report: &SearchReport) -> String {

@@ -44,7 +44,9 @@ pub(super) fn kind(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn vary(_: &mut SchemaGenerator) -> Schema {
-    words(Vary::ALL)
+    let one = words(Vary::ALL);
+    let several = json!({ "type": "array", "items": one, "minItems": 2, "maxItems": 3, "uniqueItems": true });
+    json_schema!({ "anyOf": [one, several] })
 }
 
 /// A result names the method that was taken.
@@ -65,16 +67,30 @@ pub(super) fn relations(schema: &mut Schema) {
         }
         json!({ "if": { "properties": { "vary": { "const": vary } } }, "then": then })
     };
-    let mut parameters = only("parameters", json!(["payback_exchanges"]));
-    parameters["then"]["required"] = json!(["rows", "candidates"]);
+    let parameters = only("parameters", json!(["payback_exchanges"]));
+    let mut grid = json!({ "if": { "properties": { "vary": { "const": "parameters" } } }, "then": {} });
+    grid["if"]["properties"]["method"] = json!({ "const": Method::Exhaustive.word() });
+    grid["if"]["properties"]["objective"] = json!({ "const": Objective::Makespan.word() });
+    grid["then"]["required"] = json!(["rows", "candidates"]);
     let plain = ["bound", "baseline", "best", "median", "mean", "worst", "percentiles"];
     let absent: Map<String, Value> = plain.iter().map(|&key| (key.to_owned(), false.into())).collect();
     let makespan = json!({
         "if": { "properties": { "objective": { "const": "makespan" } } },
         "then": { "required": ["baseline_s", "baseline_ps", "best_s", "best_ps"], "properties": absent },
-        "else": { "required": ["baseline", "best"], "properties": { "vary": { "const": "placement" } } }
+        "else": { "required": ["baseline", "best"] }
     });
-    let all =
-        [only("order", json!(["rows", "payback_exchanges"])), only("placement", json!(["rows"])), parameters, makespan];
-    schema.insert("allOf".to_owned(), all.into_iter().collect());
+    let costs: Vec<_> = Objective::ALL.into_iter().filter(|o| o.is_cost()).map(Objective::word).collect();
+    let costs = json!({
+        "if": { "properties": { "objective": { "enum": costs } } },
+        "then": { "properties": { "vary": { "const": "placement" } } }
+    });
+    let joint = |kind: Vary| {
+        let list = json!({ "type": "array", "contains": { "const": kind.word() } });
+        let then = json!({ "properties": { "solution": { "required": [kind.word()] }, "rows": false } });
+        json!({ "if": { "properties": { "vary": list } }, "then": then })
+    };
+    let single =
+        [only("order", json!(["rows", "payback_exchanges"])), only("placement", json!(["rows"])), parameters, grid];
+    let all = single.into_iter().chain([makespan, costs]).chain(Vary::ALL.map(joint));
+    schema.insert("allOf".to_owned(), all.collect());
 }

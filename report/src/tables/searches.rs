@@ -1,7 +1,7 @@
 //! The tables of searches and sweeps.
 
 use weir_optimize::parameters::GridRow;
-use weir_optimize::search::SearchResult;
+use weir_optimize::search::{SearchResult, Vary};
 use weir_optimize::sweep::gain;
 
 use super::{ExportTable, TableColumn, flag, owner, real, text, whole};
@@ -34,7 +34,8 @@ fn of<T>(subject: &SearchSubject, rows: &[T]) -> Vec<TableColumn> {
 /// One row. Numbers of candidates may have more than 64 bits, and are texts.
 fn summary(search: &SearchReport) -> ExportTable {
     let (result, rows, timed) = (&search.result, [()], search.timed());
-    let value = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| !timed));
+    let own = |value: f64| search.own(value);
+    let value = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| !timed).map(own));
     let time = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| timed).map(seconds));
     let simulated = |of: fn((u64, u64)) -> u64| search.makespans().map(of);
     let (baseline, best) = (simulated(|(baseline, _)| baseline), simulated(|(_, best)| best));
@@ -69,24 +70,21 @@ fn summary(search: &SearchReport) -> ExportTable {
 /// Of an order: device, place in its queue, transfer. Of a placement: rank and device. Of parameters: path and value.
 fn solution(search: &SearchReport) -> ExportTable {
     let place = |place: usize| Some(place as u64);
-    let rows: Vec<(String, Option<u64>, &str)> = match &search.result.solution {
-        Solution::Order(order) => {
-            let sent = order.iter().flat_map(|(device, sent)| sent.iter().enumerate().map(move |sent| (device, sent)));
-            sent.map(|(device, (at, transfer))| (device.clone(), place(at), transfer.as_str())).collect()
-        }
-        Solution::Placement(devices) => {
-            devices.iter().enumerate().map(|(rank, device)| ("rank".to_owned(), place(rank), device.as_str())).collect()
-        }
-        Solution::Parameters(values) => {
-            values.iter().map(|(path, value)| (path.clone(), None, value.as_str())).collect()
-        }
-    };
+    let Solution { order, placement, parameters } = &search.result.solution;
+    let sent = order.iter().flatten();
+    let sent = sent.flat_map(|(device, sent)| sent.iter().enumerate().map(move |sent| (device, sent)));
+    let sent = sent.map(|(device, (at, transfer))| (Vary::Order, device.clone(), place(at), transfer.as_str()));
+    let ranks = placement.iter().flatten().enumerate();
+    let ranks = ranks.map(|(rank, device)| (Vary::Placement, "rank".to_owned(), place(rank), device.as_str()));
+    let values = parameters.iter().flatten();
+    let values = values.map(|(path, value)| (Vary::Parameters, path.clone(), None, value.as_str()));
+    let rows: Vec<(Vary, String, Option<u64>, &str)> = values.chain(ranks).chain(sent).collect();
     let mut columns = of(&search.subject, &rows);
     columns.extend([
-        text("vary", &rows, |_| Some(search.result.vary.word().to_owned())),
-        text("of", &rows, |row| Some(row.0.clone())),
-        whole("number", &rows, |row| row.1),
-        text("is", &rows, |row| Some(row.2.to_owned())),
+        text("vary", &rows, |row| Some(row.0.word().to_owned())),
+        text("of", &rows, |row| Some(row.1.clone())),
+        whole("number", &rows, |row| row.2),
+        text("is", &rows, |row| Some(row.3.to_owned())),
     ]);
     ExportTable { name: "solutions", columns }
 }

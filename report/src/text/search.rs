@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use ordered_float::OrderedFloat;
 use weir_optimize::Distribution;
-use weir_optimize::search::{Method, PERCENTILES, Vary};
+use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
 use super::{Mark, ROWS, Sheet, clean, head};
 use crate::run::titled;
-use crate::{SearchReport, Solution, duration};
+use crate::{SearchReport, Solution, duration, rate};
 
 /// Bars of a histogram.
 const BARS: usize = 20;
@@ -43,7 +43,11 @@ fn listed(report: &SearchReport) -> bool {
 
 /// A value of the objective.
 fn value(report: &SearchReport, value: f64) -> String {
-    if report.timed() { time(value) } else { number(value) }
+    match report.result.objective {
+        objective if objective.is_time() => time(value),
+        Objective::Throughput => rate(value),
+        _ => number(value),
+    }
 }
 
 fn time(ps: f64) -> String {
@@ -75,6 +79,7 @@ fn what(vary: Vary) -> (&'static str, &'static str) {
         Vary::Order => ("order", "orders"),
         Vary::Placement => ("placement", "placements"),
         Vary::Parameters => ("parameters", "candidates"),
+        Vary::Joint(_) => ("candidate", "candidates"),
     }
 }
 
@@ -82,7 +87,7 @@ fn headline(report: &SearchReport) -> String {
     let result = &report.result;
     let (one, many) = what(result.vary);
     let (best, baseline) = (value(report, result.best), value(report, result.baseline));
-    let exact = if report.timed() { format!(" ({} ps)", result.best as u64) } else { String::new() };
+    let exact = if result.objective.is_time() { format!(" ({} ps)", result.best as u64) } else { String::new() };
     let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
     let mut out =
         format!("best {one}{objective}: {best}{exact}; baseline: {baseline}{}\n", gain(result.baseline, result.best));
@@ -93,9 +98,9 @@ fn headline(report: &SearchReport) -> String {
     out.push_str(&certainty(report));
     let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
     let took = result.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));
-    let _ = match (result.vary, result.method, report.timed()) {
+    let _ = match (result.vary, result.method, result.objective.is_cost()) {
         // Such a search weighs sets of ranks.
-        (Vary::Placement, Method::Exhaustive, false) => writeln!(out, "exact search among {all} {many}{took}"),
+        (Vary::Placement, Method::Exhaustive, true) => writeln!(out, "exact search among {all} {many}{took}"),
         (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
     };
     if let Some(exchanges) = report.payback {
@@ -112,11 +117,24 @@ fn certainty(report: &SearchReport) -> String {
     let is = match (result.bound, result.proved_optimal) {
         (_, true) => match result.vary {
             Vary::Parameters => "no candidate is better".to_owned(),
+            _ if result.method == Method::LocalSearch => {
+                format!("proved: no {one} is better, as {} shows", report.bound_by.as_deref().unwrap_or("the bound"))
+            }
             _ => format!("proved: no {one} is better"),
         },
         (Some(bound), false) if bound > 0.0 => {
-            let gap = percent(result.best / bound - 1.0);
-            format!("no {one} is below {}: the best is at most {gap} above the optimum", value(report, bound))
+            let by = report.bound_by.as_ref().map_or_else(String::new, |by| format!(" ({})", clean(by)));
+            let most = value(report, bound);
+            match result.objective {
+                Objective::Throughput => {
+                    let gap = percent(1.0 - result.best / bound);
+                    format!("no {one} is above {most}{by}: the best is at most {gap} below the optimum")
+                }
+                _ => {
+                    let gap = percent(result.best / bound - 1.0);
+                    format!("no {one} is below {most}{by}: the best is at most {gap} above the optimum")
+                }
+            }
         }
         _ => "not proved: there may be better ones".to_owned(),
     };
@@ -196,21 +214,16 @@ fn histogram(distribution: &Distribution) -> String {
     sheet.finish()
 }
 
-/// The solution as a scenario says it.
+/// The solution as a scenario and the command line say it.
 fn solution(solution: &Solution) -> String {
-    match solution {
-        Solution::Order(order) if order.is_empty() => "order: {}\n".to_owned(),
-        Solution::Order(order) => {
-            let lines =
-                order.iter().map(|(device, ids)| format!("  {}: {}\n", clean(&word(device)), clean(&list(ids))));
-            format!("order:\n{}", lines.collect::<String>())
-        }
-        Solution::Placement(devices) => format!("ranks: {}\n", clean(&list(devices))),
-        Solution::Parameters(values) => {
-            let lines = values.iter().map(|(path, value)| format!("--set {}\n", clean(&shell(path, value))));
-            lines.collect()
-        }
-    }
+    let Solution { order, placement, parameters } = solution;
+    let order = order.as_ref().map_or_else(String::new, |order| {
+        let lines = order.iter().map(|(device, ids)| format!("  {}: {}\n", clean(&word(device)), clean(&list(ids))));
+        if order.is_empty() { "order: {}\n".to_owned() } else { format!("order:\n{}", lines.collect::<String>()) }
+    });
+    let ranks = placement.iter().map(|devices| format!("ranks: {}\n", clean(&list(devices)))).collect::<String>();
+    let set = parameters.iter().flatten().map(|(path, value)| format!("--set {}\n", clean(&shell(path, value))));
+    set.collect::<String>() + &ranks + &order
 }
 
 /// `path=value` as a shell takes it.

@@ -54,7 +54,7 @@ fn sweep(sizes: &[&str]) -> SweepReport {
     let axes = vec![Axis::list("size", sizes.iter().copied()), Axis::list("tau", ["0", "0.5"])];
     let search = |values: &[(&str, &str)]| {
         let size: f64 = values[0].1.parse().expect("a number");
-        let solution = Solution::Placement(Vec::new());
+        let solution = Solution::of_placement(Vec::new());
         let result = SearchResult::new(Vary::Order, Method::Exhaustive, 2.0 * size, size, solution);
         Ok((size != 1.0).then_some(SearchResult { proved_optimal: size < 9.0, ..result }))
     };

@@ -95,9 +95,9 @@ export interface Search {
   /** The policy that divided the bandwidth. */
   arbiter: Arbiter2;
   /** What the candidates differ in. */
-  vary: "order" | "placement" | "parameters";
+  vary: "order" | "placement" | "parameters" | ("order" | "placement" | "parameters")[];
   /** The method that found the result, also where `auto` chose it. */
-  method: "exhaustive" | "branch-and-bound" | "anneal" | "bisection";
+  method: "exhaustive" | "branch-and-bound" | "anneal" | "bisection" | "local-search";
   /** Number of candidates, with all its digits; absent above 2^128. */
   candidates?: number | null;
   /** Candidates whose exact value is known, by simulation or by a proven symmetry. */
@@ -107,14 +107,16 @@ export interface Search {
   /** Whether no candidate is better by more than 1e-9, with --exact by a picosecond. */
   proved_optimal: boolean;
   /** The quantity that is minimised. */
-  objective: "makespan" | "distance" | "latency" | "bandwidth";
-  /** No candidate is below it. Of another objective than the makespan. */
+  objective: "makespan" | "distance" | "latency" | "bandwidth" | "end" | "sum" | "max" | "throughput";
+  /** No candidate is better. Of another objective than the makespan: of end, sum and max seconds, of a throughput bytes per second. */
   bound?: number | null;
   /** No candidate is below it. Seconds. */
   bound_s?: number | null;
-  /** The scenario without changes. Of another objective than the makespan. */
+  /** What sets the bound, where all candidates are simulated: a link, an engine, the critical path. */
+  bound_by?: string | null;
+  /** The scenario without changes. Of another objective than the makespan, as `bound`. */
   baseline?: number | null;
-  /** The best found. Of another objective than the makespan. */
+  /** The best found. Of another objective than the makespan, as `bound`. */
   best?: number | null;
   /** The scenario without changes. Seconds. */
   baseline_s?: number | null;
@@ -796,8 +798,15 @@ export interface Arbiter2 {
   params: Record<string, unknown>;
 }
 
-/** What was found, in the names of the scenario. */
-export type Solution = { order: Record<string, string[]>; } | { placement: string[]; } | { parameters: Record<string, string>; };
+/** What was found, in the names of the scenario: of each kind of decision that varied. */
+export interface Solution {
+  /** Device and what it sends, in this order. */
+  order?: Record<string, string[]> | null;
+  /** The device of each rank. */
+  placement?: string[] | null;
+  /** Path and value, to be set in this order. */
+  parameters?: Record<string, string> | null;
+}
 
 /** A candidate of a grid of parameters. */
 export interface Candidate {

@@ -36,6 +36,8 @@ pub struct Parameter {
     pub path: String,
     /// The values that it takes in turn.
     pub axis: AxisSpec,
+    /// Which of them the scenario has as it is, by its text.
+    pub own: Option<usize>,
     /// Where that is written.
     pub position: Position,
 }
@@ -78,23 +80,30 @@ pub(super) fn read(
         return Err(context.error(value.span, message, help));
     }
     context.each(entries, |context, entry| {
-        let path = path(context, files, entry, scenario);
+        let found = path(context, files, entry, scenario);
         let axis = axis(context, &entry.value, &entry.key);
         let position = context.sources.position(entry.key_span);
-        path.and_then(|()| Ok(Parameter { path: entry.key.to_string(), axis: axis?, position }))
+        let (found, axis) = (found?, axis?);
+        let mut parameter = Parameter { path: entry.key.to_string(), axis, own: None, position };
+        let text = found.map(|value| yaml::flow(&value));
+        parameter.own = text.and_then(|text| parameter.values().iter().position(|value| *value == text));
+        Ok(parameter)
     })
 }
 
-/// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
-fn path(context: &mut Context, files: &mut Files, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
+/// Checks that the scenario has a value at a path, or takes a new one there as `--set` does; returns the value.
+fn path(context: &mut Context, files: &mut Files, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<Option<Value>> {
     let path = Path::at(context, &entry.key, entry.key_span)?.in_scenario(scenario.root);
     if let Some(span) = path.starts_with("optimize") {
         return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
     }
-    match (path.below("topology"), scenario.topology_file) {
-        (Some(below), Some(tree)) => reach::check(context, files, tree, &below),
-        _ => reach::check(context, files, scenario.root, &path),
-    }
+    let below = path.below("topology");
+    let (tree, path) = match (&below, scenario.topology_file) {
+        (Some(below), Some(tree)) => (tree, below),
+        _ => (scenario.root, &path),
+    };
+    reach::check(context, files, tree, path)?;
+    reach::find(context, files, tree, path)
 }
 
 fn axis(context: &mut Context, value: &Value, name: &str) -> Read<AxisSpec> {

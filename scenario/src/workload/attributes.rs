@@ -14,7 +14,7 @@ use crate::yaml::Value;
 pub(super) const ID: Key = optional("id", Shape::Named(&ID_TEXT), "");
 pub(super) const START: Key = optional("start", Shape::Named(&units::TIME), "Not before this instant; 0s by default.");
 
-pub(super) static ID_TEXT: Definition =
+pub(crate) static ID_TEXT: Definition =
     Definition { name: "id", about: "A name of at most 256 bytes.", shape: Shape::Text };
 
 /// The highest virtual channel: PCIe has eight.

@@ -237,6 +237,13 @@ impl Groups {
         Some((TaskId(first + count - names.len()), names.len()))
     }
 
+    /// All tasks of what has a name, as (first, number): an item of the workload with all its repetitions, one of these, a
+    /// message of a pattern, a row of a trace.
+    pub(crate) fn range(&self, name: &str) -> Option<(TaskId, u32)> {
+        let item = self.by_id(name).map(|group| (TaskId(group.first), group.count));
+        item.or_else(|| self.tasks_of(name)).or_else(|| self.named(name).map(|task| (task, 1)))
+    }
+
     /// The pattern and the number of the message of a name without its occurrence, and that.
     fn message(&self, name: &str, number: u32) -> Option<(&Group, u32)> {
         let (id, pair) = name.rsplit_once('.')?;

@@ -58,15 +58,12 @@ pub(super) fn apply(
         }
         Source { tasks, all, engines: &engines, device, name: &entry.key }.order(context, entry)
     })?;
-    if let Some(cycle) = contradiction(tasks, &orders) {
+    let plain = |order: &Order| (order.device, order.tasks.iter().map(|&(task, _)| task).collect());
+    let read: Vec<(NodeId, Vec<TaskId>)> = orders.iter().map(plain).collect();
+    if let Some(cycle) = contradiction(tasks, read.iter().map(|(_, order)| &**order)) {
         return Err(contradicts(context, all.groups, &orders, &cycle));
     }
-    let mut read = Vec::new();
-    for Order { device, tasks: order } in orders {
-        let order: Vec<TaskId> = order.into_iter().map(|(task, _)| task).collect();
-        tasks.set_order(&order);
-        read.push((device, order));
-    }
+    read.iter().for_each(|(_, order)| tasks.set_order(order));
     Ok(read)
 }
 
@@ -234,12 +231,15 @@ impl Source<'_> {
 }
 
 /// A cycle of waits and orders, if any: then some order cannot be followed.
-fn contradiction(tasks: &TaskGraph, orders: &[Order]) -> Option<Vec<TaskId>> {
-    let pairs = orders.iter().flat_map(|order| order.tasks.windows(2).map(|pair| (pair[0].0, pair[1].0)));
+pub(crate) fn contradiction<'a>(
+    tasks: &TaskGraph,
+    orders: impl Iterator<Item = &'a [TaskId]> + Clone,
+) -> Option<Vec<TaskId>> {
+    let pairs = orders.clone().flat_map(|order| order.windows(2).map(|pair| (pair[0], pair[1])));
     let next: FxHashMap<TaskId, TaskId> = pairs.collect();
     // 0: not seen; 1: on the way here; 2: leads to no cycle.
     let mut seen = vec![0_u8; tasks.tasks().len()];
-    for start in orders.iter().flat_map(|order| order.tasks.first()).map(|&(task, _)| task) {
+    for start in orders.filter_map(|order| order.first().copied()) {
         if seen[start.index()] != 0 {
             continue;
         }

@@ -107,6 +107,11 @@ impl Path {
         Some((named, Self { steps: rest.to_vec() }))
     }
 
+    /// The value there.
+    pub(crate) fn find<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+        self.steps.iter().try_fold(root, |at, step| at.at(&step.to))
+    }
+
     /// Whether a value can be put there. The last key may be new; all before must exist. An arbiter given as a word
     /// stands for a map with its name.
     pub(crate) fn check(&self, context: &mut Context, root: &Value) -> Read<()> {

@@ -122,7 +122,7 @@ fn refuses_what_does_not_go_together() {
     refused("{ vary: placement, parameters: { arbiter.tau: [0.1] } }", (8, 30), message, "remove it");
     refused("{ vary: order, devices: \"gpu[0-1]\" }", (8, 26), "`vary: placement` only", "remove it");
     refused("{ vary: order, level_costs: [1] }", (8, 26), "`vary: placement` only", "remove it");
-    refused("{ vary: order, objective: distance }", (8, 37), "only a placement", "makespan");
+    refused("{ vary: order, objective: distance }", (8, 37), "only a placement alone has", "makespan");
     refused("{ vary: placement, level_costs: [1] }", (8, 30), "`objective: distance` only", "remove it");
     let parameters = "parameters: { arbiter.tau: [0.1] }";
     refused(&format!("{{ vary: parameters, {parameters}, objective: latency }}"), (8, 78), "only a placement", "");
@@ -130,15 +130,54 @@ fn refuses_what_does_not_go_together() {
         &format!("{{ vary: parameters, {parameters}, method: anneal }}"),
         (8, 75),
         "for parameters",
-        "write auto or exhaustive",
+        "write auto or exhaustive or local-search",
     );
     refused(
         "{ vary: order, method: bisection }",
         (8, 34),
         "for an order",
-        "auto or exhaustive or branch-and-bound or anneal",
+        "auto or exhaustive or branch-and-bound or anneal or local-search",
     );
     refused("{ vary: placement, method: anneal }", (8, 38), "for a placement", "auto or exhaustive or bisection");
+}
+
+#[test]
+fn several_kinds_vary_together() {
+    let of = |optimize: &str| good(&with(optimize)).optimize.expect("it says so");
+    let size = "parameters: { \"workload[0].transfer.size\": [2MB, 1MB] }";
+    let spec = of(&format!("{{ vary: [parameters, order, placement], {size} }}"));
+    assert_eq!(Some(spec.vary), Vary::of(&Vary::ALL));
+    // The scenario has the second value as it is.
+    assert_eq!(spec.parameters[0].own, Some(1));
+    assert_eq!(of("{ vary: [order] }").vary, Vary::Order);
+    refused("{ vary: [] }", (8, 19), "`vary` is empty", "[order, placement]");
+    refused("{ vary: [order, order] }", (8, 19), "names something twice", "once");
+    refused("{ vary: [order, ordr] }", (8, 27), "`ordr` is not one", "did you mean `order`?");
+    refused("{ vary: [order, parameters] }", (8, 11), "needs the key `parameters`", "");
+    refused(&format!("{{ vary: [order, placement], {size} }}"), (8, 39), "`parameters` goes with", "remove it");
+    refused("{ vary: [order, placement], method: anneal }", (8, 47), "for several kinds together", "local-search");
+    refused("{ vary: [order, placement], objective: latency }", (8, 50), "only a placement alone has", "");
+}
+
+#[test]
+fn an_objective_is_about_items() {
+    let of = |objective: &str| good(&with(&format!("{{ vary: order, objective: {objective} }}"))).optimize.unwrap();
+    let spec = of("{ end: a }");
+    assert_eq!((spec.objective, spec.items.len(), spec.items[0].count), (Objective::End, 1, 1));
+    assert_eq!((of("throughput").objective, of("throughput").items.len()), (Objective::Throughput, 0));
+    let spec = of("{ sum: { a: 2.5 } }");
+    assert_eq!((spec.objective, spec.items[0].weight), (Objective::Sum, 2.5));
+    let refused = |objective: &str, column: u32, message: &str| {
+        refused(&format!("{{ vary: order, objective: {objective} }}"), (8, column), message, "");
+    };
+    refused("{ end: b }", 44, "`objective` names `b`, but nothing has this id");
+    refused("{ max: [a, b] }", 48, "`objective` names `b`, but nothing has this id");
+    refused("{ sum: { b: 1 } }", 46, "`objective` names `b`, but nothing has this id");
+    refused("{ sum: { a: 0 } }", 49, "`0` is zero");
+    refused("{ end: [] }", 44, "names nothing");
+    refused("{ end: a, max: a }", 37, "`objective` has 2 keys");
+    refused("{ start: a }", 39, "unknown key `start` in `objective`");
+    refused("sum", 37, "`sum` of which items is not said");
 }
 
 #[test]

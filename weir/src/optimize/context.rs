@@ -7,7 +7,7 @@ use std::time::Instant;
 use weir_plugin_api::ArbiterEntry;
 use weir_report::{SearchArbiter, SearchSubject};
 use weir_scenario::{ArbiterSpec, LoadOptions, Scenario};
-use weir_sim_core::{RunOptions, Stop};
+use weir_sim_core::{Outcome, RunOptions, Stop};
 
 use super::settings::{SearchOptions, Settings};
 use crate::prepared::PreparedRun;
@@ -72,11 +72,13 @@ impl<'a> SearchContext<'a> {
 
     /// As this, where the budget does not end what is done: a checkpoint is read whatever the budget.
     pub(super) fn preparing(&self) -> Self {
+        if self.options.checkpoint.is_some() { self.beyond_budget() } else { *self }
+    }
+
+    /// As this, where only the caller ends what is done: what was found is simulated again for what else it says.
+    pub(super) fn beyond_budget(&self) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        match self.options.checkpoint {
-            Some(_) => Self { cancel: self.options.cancel.unwrap_or(&NEVER), ..*self },
-            None => *self,
-        }
+        Self { cancel: self.options.cancel.unwrap_or(&NEVER), ..*self }
     }
 
     /// Whether the search must end.
@@ -124,13 +126,27 @@ impl Runs<'_> {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<u64, Error> {
+        self.outcome(scenario).map(|outcome| outcome.makespan.0)
+    }
+
+    /// The run of a scenario to its end.
+    pub(super) fn outcome(&self, scenario: &Scenario) -> Result<Outcome, Error> {
         let prepared = PreparedRun::new(scenario, &scenario.arbiters[self.arbiter]);
         let outcome = prepared.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
         match outcome.stop {
-            Stop::Finished => Ok(outcome.makespan.0),
+            Stop::Finished => Ok(outcome),
             _ => Err(too_soon()),
         }
     }
+}
+
+/// Refuses links that change, where a search does not simulate every candidate.
+pub(super) fn unchanging(context: &SearchContext<'_>) -> Result<(), Error> {
+    if context.scenario.changes.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{}: this search does not know of links that change", context.scenario.file);
+    Err(Error::input(format!("{what}: leave out `events`, or use the method `local-search`, which simulates")))
 }
 
 /// A search that was ended before it knew anything.

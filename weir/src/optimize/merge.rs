@@ -51,7 +51,7 @@ fn orders_merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> Resu
     let Some((at, best)) = at else { return Err(Error::input("the parts hold no order: run them again")) };
     let distribution = whole.distribution;
     let makespan = best.makespan as f64;
-    let (baseline, solution) = (names[at].baseline as f64, Solution::Order(names[at].best.clone()));
+    let (baseline, solution) = (names[at].baseline as f64, Solution::of_order(names[at].best.clone()));
     let result = SearchResult {
         candidates: Some(whole.candidates),
         evaluated: distribution.count(),

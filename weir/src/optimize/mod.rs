@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! options, `optimize:` ─► Settings ─┐
-//! scenario, arbiter ────────────────┴─► SearchContext ─► order │ placement │ parameters ─► SearchOutcome
+//! scenario, arbiter ────────────────┴─► SearchContext ─► order │ placement │ parameters │ joint ─► SearchOutcome
 //! ```
 
 mod classes;
 mod context;
+mod joint;
 mod merge;
 mod order;
 mod outcome;
@@ -26,7 +27,7 @@ pub use watch::{Checkpoint, Watch};
 pub use weir_optimize::Distribution;
 pub use weir_optimize::order::Part as OrderPart;
 pub use weir_optimize::parameters::{Part as GridPart, Shard};
-pub use weir_optimize::search::{Method, Objective, SearchResult, Vary};
+pub use weir_optimize::search::{Kinds, Method, Objective, SearchResult, Vary};
 pub use weir_report::{SearchReport, SearchSubject, Solution, SweepReport};
 pub use weir_scenario::Change;
 
@@ -83,19 +84,17 @@ impl Scenario {
     }
 }
 
-/// Searches by what is varied; a fourth kind of decision is one more arm.
+/// Searches by what is varied: each kind alone by its fast search, where there is one for the objective.
 fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let (vary, method) = (context.settings.vary, context.settings.method);
     let _search = tracing::info_span!("search", vary = vary.word(), method = method.word()).entered();
-    if vary != Vary::Parameters && !context.scenario.changes.is_empty() {
-        let what = format!("{}: `vary: {}` does not know of links that change", context.scenario.file, vary.word());
-        return Err(Error::input(format!("{what}: leave out `events`, or vary parameters")));
-    }
     let outcome = match vary {
+        _ if context.settings.simulated => joint::search(context),
         Vary::Order if context.settings.sweep => sweep::search(context),
         Vary::Order => order::search(context),
         Vary::Placement => placement::search(context),
         Vary::Parameters => parameters::search(context),
+        Vary::Joint(_) => joint::search(context),
     }?;
     outcome.log();
     Ok(outcome)

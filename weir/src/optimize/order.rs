@@ -5,14 +5,15 @@ use std::sync::atomic::AtomicBool;
 use weir_optimize::order::{
     self, Found, Goal, Keeper, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, visits_all,
 };
-use weir_optimize::search::SearchResult;
+use weir_optimize::search::{Method, SearchResult};
 use weir_plugin_api::CallError;
 use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenario::{Change, Diagnostic, Scenario};
 use weir_sim_core::TaskId;
 
 use super::classes::classes;
-use super::context::{SearchContext, too_soon};
+use super::context::{SearchContext, too_soon, unchanging};
+use super::joint;
 use super::outcome::{SearchOutcome, report};
 use super::part::{OrderNames, PartFile, PartOf};
 use super::settings::SettingsError;
@@ -21,7 +22,15 @@ use crate::{Error, ErrorKind};
 /// Searches for the best order, or for that of a shard.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let subject = context.subject()?;
-    let problem = problem(context, &subject)?;
+    let problem = match problem(context, &subject) {
+        Ok(problem) if context.scenario.changes.is_empty() => problem,
+        // What the fast search does not cover is simulated, unless what only that has was asked for.
+        Ok(_) | Err(_) if simulates(context) => return joint::search(context),
+        problem => {
+            unchanging(context)?;
+            problem?
+        }
+    };
     if let Some(option) =
         context.options.split().filter(|_| !visits_all(&problem, context.settings.method, Goal::Statistics))
     {
@@ -50,14 +59,21 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     }
 }
 
+/// Whether orders may be simulated one by one.
+fn simulates(context: &SearchContext<'_>) -> bool {
+    let any = matches!(context.settings.method, Method::Auto | Method::Exhaustive);
+    any && context.options.split().is_none() && !context.options.exact
+}
+
 /// The best order of one scenario of many, without statistics over all.
 pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>, Error> {
+    unchanging(context)?;
     let problem = problem(context, &context.subject()?)?;
     let own = own(context, &problem)?;
     let found = order::search(&problem, &options(context, &problem, Goal::Best), context.cancel, &mut ());
     let result = with_baseline(own, found.map_err(|error| failure(context.scenario, &error))?.result);
     let order = named(context.scenario, &problem, &result.solution);
-    Ok(result.with_solution(Solution::Order(order)))
+    Ok(result.with_solution(Solution::of_order(order)))
 }
 
 fn options(context: &SearchContext<'_>, problem: &OrderProblem<'_>, goal: Goal) -> OrderOptions {
@@ -186,7 +202,7 @@ fn outcome(
 ) -> SearchOutcome {
     let order = named(context.scenario, problem, &result.solution);
     let changes = vec![Change::Order(order.clone())];
-    let result = SearchResult { wall_s: context.wall(), ..result }.with_solution(Solution::Order(order));
+    let result = SearchResult { wall_s: context.wall(), ..result }.with_solution(Solution::of_order(order));
     SearchOutcome::whole(report(result), changes)
 }
 

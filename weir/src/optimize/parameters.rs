@@ -25,9 +25,11 @@ const TRIED: usize = 8;
 pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -> Result<(), Error> {
     let Some(spec) = scenario.optimize.as_ref().filter(|spec| !spec.parameters.is_empty()) else { return Ok(()) };
     let parameters = &spec.parameters;
-    let axes = parameters.iter().map(axis).collect();
-    let grid = if spec.vary == Vary::Parameters { Grid::new(axes) } else { Grid::repeating(axes) };
-    grid.map_err(|error| at(parameters, &error))?;
+    if spec.vary.has(Vary::Parameters) {
+        usable(parameters)?;
+    } else {
+        Grid::repeating(parameters.iter().map(axis).collect()).map_err(|error| at(parameters, &error))?;
+    }
     for parameter in parameters {
         let values = parameter.values();
         let first = values.iter().take(TRIED);
@@ -43,6 +45,12 @@ pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -
         }
     }
     Ok(())
+}
+
+/// Refuses parameters that make no grid; there may be any number of candidates.
+pub(super) fn usable(parameters: &[Parameter]) -> Result<(), Error> {
+    let axes: Vec<Axis> = parameters.iter().map(axis).collect();
+    Grid::check(&axes).map_err(|error| at(parameters, &error))
 }
 
 /// Searches the grid, or one shard of it.
@@ -77,10 +85,8 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     }
     let mut report = whole_report(subject, part)?;
     report.result.wall_s = context.wall();
-    let Solution::Parameters(values) = &report.result.solution else {
-        return Ok(SearchOutcome::whole(report, Vec::new()));
-    };
-    let changes = values.iter().map(|(path, value)| Change::Set(path.clone(), value.clone())).collect();
+    let changes = report.result.solution.parameters.iter().flatten();
+    let changes = changes.map(|(path, value)| Change::Set(path.clone(), value.clone())).collect();
     Ok(SearchOutcome::whole(report, changes))
 }
 
@@ -114,7 +120,7 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Error> {
     let complete = outcome.complete();
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
     let baseline = outcome.baseline().unwrap_or(best) as f64;
-    let solution = Solution::Parameters(values.into_iter().map(own).collect());
+    let solution = Solution::of_parameters(values.into_iter().map(own).collect());
     let result = SearchResult {
         candidates: Some(outcome.grid().candidates().into()),
         evaluated: outcome.evaluated().into(),

@@ -1,57 +1,56 @@
-//! `vary: placement`: which device each rank runs on.
+//! Which device each rank runs on, by the costs of pairs of devices; and what searches that simulate begin from.
 
 use std::collections::BTreeMap;
 
+use weir_optimize::joint::Space;
 use weir_optimize::placement::{
-    Effort, Machine, Measured, Pattern, PlacementError, PlacementFound, PlacementSearch, SimulatedError,
-    objective as place_value, payback,
+    Effort, Machine, Measured, Options, Pattern, Placement, PlacementError, objective as place_value, payback,
+    search as by_costs,
 };
-use weir_optimize::search::{Objective, SearchResult, Vary};
+use weir_optimize::search::{Method, Objective, SearchResult, Vary};
 use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
 use weir_scenario::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
 
-use super::context::{SearchContext, too_soon};
+use super::context::{SearchContext, unchanging};
 use super::outcome::{SearchOutcome, report};
-use super::settings::SettingsError;
 use crate::Error;
 
 /// Ranks, devices, and what is sent between them.
-struct RankPlacement<'a> {
+pub(super) struct RankPlacement<'a> {
     context: &'a SearchContext<'a>,
     pattern: Pattern,
-    devices: Vec<NodeId>,
+    /// The devices to choose from: those of the ranks first, where they are among them.
+    pub(super) devices: Vec<NodeId>,
     level_costs: Option<&'a [f64]>,
     matrix: Option<&'a MeasuredMatrix>,
 }
 
-/// Searches for the best placement.
+/// Searches for the placement of least cost.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+    unchanging(context)?;
     let ranks = RankPlacement::new(context)?;
     let subject = context.subject()?;
-    let objective = context.settings.objective;
-    let PlacementFound { result, makespans: distribution } = ranks.search()?;
+    let result = ranks.search()?;
     let wall_s = context.wall();
     let baseline = ranks.baseline(result.baseline)?;
-    let makespans = match objective {
-        Objective::Makespan => Some((baseline as u64, result.best as u64)),
-        _ => ranks.makespans(&result.solution)?,
-    };
+    let simulated = ranks.makespans(&result.solution)?;
     context.options.watch.finish();
     let names = ranks.names(&result.solution);
     let changes = vec![Change::Ranks(names.clone())];
-    let result = SearchResult { wall_s, baseline, ..result }.with_solution(Solution::Placement(names));
-    let simulated = makespans.filter(|_| objective != Objective::Makespan);
-    let payback = wall_s.zip(makespans).and_then(|(wall, (before, after))| payback(wall, before, after));
-    let report = SearchReport { simulated, payback, distribution, ..report(subject, result) };
+    let result = SearchResult { wall_s, baseline, ..result }.with_solution(Solution::of_placement(names));
+    let payback = wall_s.zip(simulated).and_then(|(wall, (before, after))| payback(wall, before, after));
+    let report = SearchReport { simulated, payback, ..report(subject, result) };
     Ok(SearchOutcome::whole(report, changes))
 }
 
 impl<'a> RankPlacement<'a> {
-    fn new(context: &'a SearchContext<'a>) -> Result<Self, Error> {
+    pub(super) fn new(context: &'a SearchContext<'a>) -> Result<Self, Error> {
         let scenario = context.scenario;
         let traffic = scenario.rank_traffic();
-        let Some(ranks) = scenario.ranks.as_deref().filter(|_| !traffic.messages.is_empty()) else {
+        // What models do with ranks is seen when it is simulated.
+        let moves = !traffic.messages.is_empty() || context.settings.simulated && !scenario.operations.is_empty();
+        let Some(ranks) = scenario.ranks.as_deref().filter(|_| moves) else {
             let message = "nothing is sent from rank to rank, so there is nothing to place: \
                            use a pattern, or transfers `from: { rank: 0 }`";
             return Err(Error::input(format!("{}: {message}", scenario.file)));
@@ -60,7 +59,7 @@ impl<'a> RankPlacement<'a> {
             let what = "this is sent between devices that are named, wherever the ranks are placed";
             context.options.watch.warn(&format!("{position}: {what}"));
         }
-        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == Vary::Placement);
+        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary.has(Vary::Placement));
         let devices = devices(ranks, spec);
         let messages = traffic.messages.iter().map(|&(from, to, bytes)| (from as usize, to as usize, bytes));
         let pattern = Pattern::new(ranks.len(), messages, traffic.unit.unwrap_or(1).max(1));
@@ -105,33 +104,52 @@ impl<'a> RankPlacement<'a> {
             return measured(matrix, &self.devices, objective);
         }
         match objective {
-            Objective::Makespan | Objective::Distance => Machine::distance(fabric, &self.devices, self.level_costs),
             Objective::Latency => Machine::latency(fabric, &self.devices),
             Objective::Bandwidth => Machine::bandwidth(fabric, &self.devices),
+            _ => Machine::distance(fabric, &self.devices, self.level_costs),
         }
     }
 
-    fn search(&self) -> Result<PlacementFound, Error> {
-        let SearchContext { settings, options, cancel, .. } = *self.context;
-        let search = PlacementSearch {
-            pattern: &self.pattern,
-            devices: self.devices.len(),
-            machine: &|objective| self.machine(objective),
-            makespan: &|placement| self.makespan(placement),
+    /// How many ranks there are.
+    pub(super) fn ranks(&self) -> usize {
+        self.pattern.ranks()
+    }
+
+    /// The names of the devices to choose from.
+    pub(super) fn device_names(&self) -> impl Iterator<Item = &str> {
+        self.devices.iter().map(|&device| self.context.scenario.node_name(device))
+    }
+
+    fn search(&self) -> Result<SearchResult<Vec<usize>>, Error> {
+        let SearchContext { settings, .. } = *self.context;
+        let found = self.best(settings.objective, settings.method).map_err(|error| self.refused(&error))?;
+        let exact = found.method == Method::Exhaustive;
+        // Exact search weighs sets of ranks, not placements: it knows the values of the first and of the best.
+        let ends = if found.placement.is_sorted() { 1 } else { 2 };
+        let Placement { before, after, placement, .. } = found;
+        Ok(SearchResult {
+            candidates: Space { ranks: self.ranks(), devices: self.devices.len(), ..Space::default() }.candidates(),
             objective: settings.objective,
-            method: settings.method,
-            // Whoever names a budget has time for more than the quickest search.
-            effort: options.budget.map(|_| Effort::THOROUGH),
-            cancel,
-        };
-        let found = search.run().map_err(|error| match error {
-            SimulatedError::Placement(PlacementError::TooManyPlacements { candidates, most }) => {
-                SettingsError::TooManyPlacements { candidates, most }.into()
-            }
-            SimulatedError::Placement(error) => self.refused(&error),
-            SimulatedError::Evaluation(error) => error,
-        })?;
-        found.ok_or_else(too_soon)
+            evaluated: if exact { ends } else { found.evaluated.into() },
+            complete: found.complete,
+            proved_optimal: found.proved_optimal,
+            bound: found.proved_optimal.then_some(after),
+            ..SearchResult::new(Vary::Placement, found.method, before, after, placement)
+        })
+    }
+
+    /// The best placements by each cost that the topology has.
+    pub(super) fn best_by_costs(&self) -> Vec<Vec<usize>> {
+        let by = [Objective::Distance, Objective::Latency, Objective::Bandwidth];
+        // A machine without latencies, say, gives none; the others do.
+        by.iter().filter_map(|&objective| Some(self.best(objective, Method::Auto).ok()?.placement)).collect()
+    }
+
+    fn best(&self, objective: Objective, method: Method) -> Result<Placement, PlacementError> {
+        // Whoever names a budget has time for more than the quickest search.
+        let effort = self.context.options.budget.map(|_| Effort::THOROUGH);
+        let options = Options { method, effort, seed: 0, stop: &|| self.context.cancelled() };
+        by_costs(&self.pattern, &self.machine(objective)?, options)
     }
 
     /// Makespan with a placement, ps.
@@ -168,7 +186,8 @@ impl<'a> RankPlacement<'a> {
         }
     }
 
-    fn names(&self, placement: &[usize]) -> Vec<String> {
+    /// The names of the devices of a placement.
+    pub(super) fn names(&self, placement: &[usize]) -> Vec<String> {
         placement.iter().map(|&at| self.context.scenario.node_name(self.devices[at]).to_owned()).collect()
     }
 }

@@ -3,16 +3,17 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_optimize::parameters::Shard;
+use weir_optimize::parameters::{MOST_CANDIDATES, Shard};
 use weir_optimize::search::{Method, Objective, Vary};
 
 use super::watch::{Checkpoint, Watch};
 use crate::Scenario;
+use weir_scenario::OptimizeSpec;
 
 /// What is asked of a search; what is not said is as the scenario's `optimize` says.
 #[derive(Clone, Copy)]
 pub struct SearchOptions<'a> {
-    /// Send orders, places of ranks, or values of the scenario.
+    /// Send orders, places of ranks, values of the scenario, or several of these together.
     pub vary: Option<Vary>,
     /// The way to search, such as branch and bound.
     pub method: Option<Method>,
@@ -22,6 +23,10 @@ pub struct SearchOptions<'a> {
     pub exact: bool,
     /// The search ends after this time with the best so far.
     pub budget: Option<Duration>,
+    /// Candidates that a search simulates at most, where it simulates each.
+    pub candidates: Option<u64>,
+    /// Of the random numbers of such a search.
+    pub seed: u64,
     /// The part of a search over all orders or a grid.
     pub shard: Option<Shard>,
     /// Whether the result says how long the search took, so that equal searches give unequal bytes.
@@ -42,6 +47,8 @@ impl Default for SearchOptions<'_> {
             objective: None,
             exact: false,
             budget: None,
+            candidates: None,
+            seed: 0,
             shard: None,
             timing: true,
             checkpoint: None,
@@ -94,6 +101,21 @@ pub enum SettingsError {
         /// The method asked for.
         method: Method,
     },
+    /// The objective is about items that nothing names.
+    #[error(
+        "the objective `{0}` needs the items in the scenario, such as `objective: {{ {0}: [a, b] }}`",
+        objective.word()
+    )]
+    NoItems {
+        /// The objective asked for.
+        objective: Objective,
+    },
+    /// Orders at many points are searched by the makespan.
+    #[error("orders at each point of a grid are searched by the makespan: leave out the objective `{}`", objective.word())]
+    SweepByMakespan {
+        /// The objective asked for.
+        objective: Objective,
+    },
     /// Costs are those of placements.
     #[error(
         "the objective `{}` is for `vary: placement` only: leave it out, what counts is the makespan",
@@ -133,13 +155,27 @@ pub enum SettingsError {
         /// Orders; none above 2^128.
         candidates: Option<u128>,
     },
-    /// Too many placements to simulate each.
+    /// A search that simulates each candidate has no parts.
     #[error(
-        "there are {} placements, more than the {most} that are simulated one by one: use the method `bisection`",
+        "`{}` is for orders alone and grids alone, by the makespan: leave it out where each candidate is simulated",
+        option.word()
+    )]
+    NotSimulated {
+        /// What is asked for.
+        option: SplitOption,
+    },
+    /// Candidates are counted where each is simulated.
+    #[error(
+        "`candidates` is for searches that simulate each candidate: leave it out, or use the method `local-search`"
+    )]
+    NotCounted,
+    /// Too many candidates to simulate each.
+    #[error(
+        "there are {} candidates, more than the {most} that are simulated one by one: use the method `local-search`",
         count(*candidates)
     )]
-    TooManyPlacements {
-        /// Placements; none above 2^128.
+    TooManyCandidates {
+        /// Candidates; none above 2^128.
         candidates: Option<u128>,
         /// Most that are simulated.
         most: u128,
@@ -163,6 +199,9 @@ pub struct Settings {
     pub vary: Vary,
     /// Whether an order is searched for each point of a grid of parameters.
     pub sweep: bool,
+    /// Whether each candidate is simulated, so that there are neither parts nor a table of all. An order that the fast
+    /// search does not cover is simulated all the same.
+    pub simulated: bool,
     pub(super) method: Method,
     pub(super) objective: Objective,
 }
@@ -178,38 +217,74 @@ impl Settings {
         let of_file = spec.map(|spec| spec.vary);
         let nothing = || SettingsError::NothingVaries { file: scenario.file.clone() };
         let vary = options.vary.or(of_file).ok_or_else(nothing)?;
-        if vary == Vary::Parameters && spec.is_none_or(|spec| spec.parameters.is_empty()) {
+        if vary.has(Vary::Parameters) && spec.is_none_or(|spec| spec.parameters.is_empty()) {
             return Err(SettingsError::NoParameters);
         }
-        // What the file says of another kind of search does not hold for this one.
+        // What the file says of another kind of search does not hold for this one, but for what is to become small.
         let own = spec.filter(|_| of_file == Some(vary));
+        let of_any = spec.filter(|spec| own.is_some() || !spec.objective.is_cost());
+        let method = options.method.or(own.map(|spec| spec.method)).unwrap_or_default();
+        let objective = options.objective.or(of_any.map(|spec| spec.objective)).unwrap_or_default();
         let settings = Self {
             vary,
             sweep: vary == Vary::Order && own.is_some_and(|spec| !spec.parameters.is_empty()),
-            method: options.method.or(own.map(|spec| spec.method)).unwrap_or_default(),
-            objective: options.objective.or(own.map(|spec| spec.objective)).unwrap_or_default(),
+            simulated: simulated(vary, method, objective) || vary == Vary::Parameters && own.is_some_and(is_large),
+            method,
+            objective,
         };
+        let named = spec.is_some_and(|spec| spec.objective == objective && !spec.items.is_empty());
+        if objective.needs_items() && !named {
+            return Err(SettingsError::NoItems { objective });
+        }
         settings.check(options)?;
         Ok(settings)
     }
 
     fn check(self, options: &SearchOptions<'_>) -> Result<(), SettingsError> {
-        let Self { vary, method, objective, sweep } = self;
+        let Self { vary, method, objective, sweep, simulated } = self;
         if !vary.methods().contains(&method) {
             return Err(SettingsError::NoSuchMethod { vary, method });
         }
-        if objective != Objective::Makespan && vary != Vary::Placement {
+        if objective.is_cost() && vary != Vary::Placement {
             return Err(SettingsError::ForPlacement { objective });
         }
-        if options.exact && vary != Vary::Order {
+        if sweep && (objective != Objective::Makespan || method == Method::LocalSearch) {
+            return Err(match objective {
+                Objective::Makespan => SettingsError::NoSuchMethod { vary, method },
+                _ => SettingsError::SweepByMakespan { objective },
+            });
+        }
+        if options.exact && (vary != Vary::Order || simulated) {
             return Err(SettingsError::ExactIsForOrders { vary });
+        }
+        if options.candidates.is_some() && !simulated && vary != Vary::Order {
+            return Err(SettingsError::NotCounted);
         }
         match options.split() {
             Some(option) if sweep => Err(SettingsError::OneSearch { option }),
             Some(option) if vary == Vary::Placement => Err(SettingsError::NotForPlacement { option }),
+            Some(option) if simulated => Err(SettingsError::NotSimulated { option }),
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a search simulates each candidate: several kinds together, a placement by the makespan, and whatever has another
+/// objective than the makespan and is no cost.
+fn simulated(vary: Vary, method: Method, objective: Objective) -> bool {
+    match vary {
+        _ if method == Method::LocalSearch => true,
+        Vary::Joint(_) => true,
+        Vary::Placement => !objective.is_cost(),
+        Vary::Order | Vary::Parameters => !(objective == Objective::Makespan || objective.is_cost()),
+    }
+}
+
+/// Whether a grid has more points than are simulated one by one.
+fn is_large(spec: &OptimizeSpec) -> bool {
+    let counts = spec.parameters.iter().map(|parameter| parameter.values().len() as u64);
+    spec.method == Method::Auto
+        && counts.fold(Some(1_u64), |all, values| all?.checked_mul(values)).is_none_or(|all| all > MOST_CANDIDATES)
 }
 
 impl SearchOptions<'_> {

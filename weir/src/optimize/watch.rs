@@ -9,7 +9,7 @@ use crate::Error;
 
 /// Hears of the progress of a search. `()` is one that does not listen.
 pub trait Watch: Sync {
-    /// A search over `all` of `what` begins; `known` of them are known from a checkpoint.
+    /// A search over `all` of `what` begins, 0 for as many as time allows; `known` of them are known from a checkpoint.
     fn begin(&self, what: &'static str, all: u64, known: u64) {
         let _ = (what, all, known);
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use weir::optimize::{
-    Method, Objective, PartFile, PartOf, SearchOptions, SearchReport, Settings, SettingsError, Shard, Solution,
-    SplitOption, Vary, merge,
+    Method, Objective, PartFile, PartOf, SearchOptions, SearchReport, Settings, SettingsError, Shard, SplitOption,
+    Vary, merge,
 };
 use weir::{ErrorKind, Scenario};
 
@@ -28,6 +28,8 @@ const PLAIN: SearchOptions<'_> = SearchOptions {
     objective: None,
     exact: false,
     budget: None,
+    candidates: None,
+    seed: 0,
     shard: None,
     timing: false,
     checkpoint: None,
@@ -47,7 +49,7 @@ fn report(scenario: &Scenario, options: &SearchOptions<'_>) -> SearchReport {
 }
 
 fn order_of_g0(report: &SearchReport) -> Vec<String> {
-    let Solution::Order(order) = &report.result.solution else { panic!("an order") };
+    let order = report.result.solution.order.as_ref().expect("an order");
     order.iter().find(|(device, _)| device == "g0").expect("it sends several").1.clone()
 }
 

@@ -1,0 +1,180 @@
+//! Local search: several chains of moves by late acceptance.
+//!
+//! **Definition.** A chain changes one thing at a time ([`Space::step`]) and keeps the change where the value is not worse
+//! than the present one, or than that of so many moves ago. A chain that has found nothing better for a while begins anew
+//! from the best of all chains, after a few moves.
+//! **Ties.** Of equal candidates the first that a chain found counts, and that of the first chain.
+//! **Source.** Burke and Bykov, "The late acceptance hill-climbing heuristic", EJOR 258 (2017), section 2. It needs neither a
+//! temperature nor the time that is left, so that the end may come at any moment.
+//!
+//! Chains go on side by side and meet after each round. Each has a stream of random numbers of its own, so that the result
+//! depends on the seed and the limit alone, not on the number of threads.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::space::{Candidate, Space};
+use super::{Evaluate, JointFound};
+
+/// Chains; *assumed*: a few starts, and work for the cores of a workstation.
+const CHAINS: usize = 8;
+/// Moves that a chain looks back; *assumed*, the source takes 50 to 5,000 for larger limits.
+const HISTORY: usize = 25;
+/// Moves of a chain between two meetings; *assumed*.
+const ROUND: u64 = 16;
+/// Moves without a better candidate after which a chain begins anew; *assumed*.
+const PATIENCE: u64 = 600;
+/// Moves from the best of all where it then begins; *assumed*.
+const KICKS: usize = 4;
+
+/// A search from some candidates.
+pub struct LocalSearch<'a, V> {
+    /// What varies.
+    pub space: &'a Space,
+    /// What candidates are worth.
+    pub evaluate: &'a V,
+    /// Where chains begin, in turn; at least one.
+    pub starts: &'a [Candidate],
+    /// Candidates that are tried at most, the starts included; as many as time allows if `None`.
+    pub limit: Option<u64>,
+    /// Of the random numbers (`ChaCha8`).
+    pub seed: u64,
+    /// When it becomes true the search ends with the best so far.
+    pub cancel: &'a AtomicBool,
+}
+
+impl<V: Evaluate> LocalSearch<'_, V> {
+    /// Searches. None when nothing that was tried has a value, or the search was ended before.
+    ///
+    /// # Errors
+    /// A candidate that cannot be evaluated: in the first round with one, that of the first chain.
+    pub fn run(&self) -> Result<Option<JointFound>, V::Error> {
+        let mut chains: Vec<Chain<V>> = (0..CHAINS.max(self.starts.len())).map(|chain| self.chain(chain)).collect();
+        let mut left = self.limit;
+        while left != Some(0) && !self.cancelled() {
+            // A limit is shared out so that the first chains have the more of what does not divide.
+            let count = chains.len() as u64;
+            let share = |chain: u64| left.map_or(ROUND, |left| (left.saturating_sub(chain).div_ceil(count)).min(ROUND));
+            let moves: Vec<u64> = (0..count).map(share).collect();
+            chains.par_iter_mut().zip(&moves).with_max_len(1).for_each(|(chain, &moves)| self.go_on(chain, moves));
+            if let Some(error) = chains.iter_mut().find_map(|chain| chain.failure.take()) {
+                return Err(error);
+            }
+            left = left.map(|left| left - moves.iter().sum::<u64>());
+            self.meet(&mut chains);
+        }
+        let evaluated = chains.iter().map(|chain| chain.evaluated).sum();
+        let best = best_of(&chains).filter(|(value, _)| value.is_finite());
+        let complete = !self.cancelled();
+        Ok(best.map(|(value, candidate)| JointFound { candidate: candidate.clone(), value, evaluated, complete }))
+    }
+
+    /// The first chains begin at the starts, the others some moves from them.
+    fn chain(&self, number: usize) -> Chain<V> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(number as u64);
+        let mut begin = self.starts[number % self.starts.len()].clone();
+        if number >= self.starts.len() {
+            (0..KICKS * number).for_each(|_| self.space.step(&mut begin, &mut rng));
+        }
+        Chain {
+            state: self.evaluate.start(),
+            rng,
+            best: (f64::INFINITY, begin.clone()),
+            at: (f64::INFINITY, begin.clone()),
+            next: Some(begin),
+            history: [f64::INFINITY; HISTORY],
+            moves: 0,
+            since: 0,
+            evaluated: 0,
+            failure: None,
+        }
+    }
+
+    fn go_on(&self, chain: &mut Chain<V>, moves: u64) {
+        for _ in 0..moves {
+            if self.cancelled() {
+                return;
+            }
+            let begins = chain.next.take();
+            let anew = begins.is_some();
+            let candidate = begins.unwrap_or_else(|| {
+                let mut next = chain.at.1.clone();
+                self.space.step(&mut next, &mut chain.rng);
+                next
+            });
+            match self.evaluate.value(&mut chain.state, &candidate) {
+                Ok(value) => chain.take(value, candidate, anew),
+                // A candidate that was cut off has no value, and there is nothing wrong with it.
+                Err(_) if self.cancelled() => return,
+                Err(error) => {
+                    chain.failure = Some(error);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Chains that found nothing for a while begin anew near the best of all.
+    fn meet(&self, chains: &mut [Chain<V>]) {
+        let Some((_, best)) = best_of(chains) else { return };
+        let best = best.clone();
+        for chain in chains.iter_mut().filter(|chain| chain.since >= PATIENCE) {
+            let mut begin = best.clone();
+            (0..KICKS).for_each(|_| self.space.step(&mut begin, &mut chain.rng));
+            (chain.next, chain.since) = (Some(begin), 0);
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// The best of all chains, the first among equals.
+fn best_of<V: Evaluate>(chains: &[Chain<V>]) -> Option<(f64, &Candidate)> {
+    let best = chains.iter().map(|chain| (chain.best.0, &chain.best.1));
+    best.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// One chain.
+struct Chain<V: Evaluate> {
+    state: V::State,
+    rng: ChaCha8Rng,
+    best: (f64, Candidate),
+    at: (f64, Candidate),
+    /// Where it begins, or begins anew.
+    next: Option<Candidate>,
+    /// The values of the last moves, as a ring.
+    history: [f64; HISTORY],
+    moves: u64,
+    /// Moves since the last better candidate.
+    since: u64,
+    evaluated: u64,
+    failure: Option<V::Error>,
+}
+
+impl<V: Evaluate> Chain<V> {
+    /// Goes to a candidate where its value is good enough, whatever it is where the chain begins `anew`.
+    fn take(&mut self, value: Option<f64>, candidate: Candidate, anew: bool) {
+        self.since += 1;
+        self.evaluated += u64::from(value.is_some());
+        let value = value.unwrap_or(f64::INFINITY);
+        if value < self.best.0 {
+            tracing::debug!(value, "found a better candidate");
+            (self.best, self.since) = ((value, candidate.clone()), 0);
+        }
+        let late = &mut self.history[(self.moves % HISTORY as u64) as usize];
+        if anew || value <= self.at.0 || value <= *late {
+            self.at = (value, candidate);
+        }
+        *late = late.min(self.at.0);
+        if anew {
+            self.history = [value; HISTORY];
+        }
+        self.moves += 1;
+    }
+}

@@ -1,0 +1,277 @@
+//! What no candidate is better than.
+//!
+//! **Definition.** With d_t the least time of a task — its bytes over the narrowest link of its route, or its duration — and
+//! f_t = start or latest wait + d_t along waits: the critical path ends at max f_t. A link that carries B bytes at the
+//! bandwidth b is busy for B / b, a sending engine with k slots for Σ d_t / k, both from the earliest ready time on. Each is
+//! a lower bound whatever the order. Where the placement varies, a route is not known: a transfer has at most the bandwidth
+//! of its own route or, if that is more, of all links into or out of one candidate device, and of links `cut` says what
+//! crosses them. Where values vary the least of all points counts, where these are few.
+//! **Source.** Elementary; Graham's bounds for list scheduling (1969) are of this kind.
+
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+use weir_optimize::joint::Candidate;
+use weir_optimize::search::Objective;
+use weir_plugin_api::{LinkId, NodeId, PS_PER_S};
+use weir_scenario::Scenario;
+use weir_sim_core::{EngineId, TaskId, Work, shares};
+
+use super::super::context::SearchContext;
+use super::candidates::Candidates;
+use super::cut;
+use super::goal::counts;
+use super::simulated::items;
+
+/// Points of a grid that a bound is taken of, each of which is read; *assumed*, some seconds.
+const MOST_POINTS: u128 = 2_000;
+/// What rates may exceed a bandwidth by, as runs allow it, and roundings.
+const SLACK: f64 = 1e-9;
+
+/// A lower bound of an objective.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Bound {
+    /// ps, of a throughput ps per byte.
+    pub(super) value: f64,
+    /// What sets it: `the busiest link, a → b`.
+    pub(super) by: String,
+}
+
+impl Bound {
+    fn new(value: f64, by: impl Into<String>) -> Self {
+        Self { value, by: by.into() }
+    }
+}
+
+/// A bound of all candidates; none where none is known: links change, packets are sent, or there are too many points.
+pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Option<Bound> {
+    if !context.scenario.changes.is_empty() || context.spec().packets.is_some() {
+        return None;
+    }
+    let axes = &candidates.space.axes;
+    let points = axes.iter().try_fold(1_u128, |all, &values| all.checked_mul(values as u128));
+    let points = points.filter(|&points| points <= MOST_POINTS)? as usize;
+    let of_point = |point: usize| {
+        if context.cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut left = point;
+        let mut digit = |&values: &usize| (left % values, left /= values).0;
+        let values = axes.iter().map(&mut digit).collect();
+        let edits = candidates.edits(&Candidate { values, ..candidates.space.first() });
+        match edits.is_empty() {
+            true => at(context, candidates, context.scenario),
+            false => at(context, candidates, &context.runs().read(&edits).ok()?),
+        }
+    };
+    let bounds: Option<Vec<Bound>> = (0..points).into_par_iter().map(of_point).collect();
+    bounds?.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// The bound of one scenario: the highest of all kinds.
+fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scenario) -> Option<Bound> {
+    let objective = context.settings.objective;
+    let items = items(objective, scenario);
+    let lower = Lower::new(scenario, candidates)?;
+    let all = |task: TaskId| counts(items, task);
+    let path = |value: f64| Bound::new(value, "the critical path");
+    let end = |tasks: &mut dyn Iterator<Item = TaskId>| tasks.map(|t| lower.ends[t.index()]).fold(0.0, f64::max);
+    let ends = || items.iter().map(|item| (item.weight, end(&mut item.tasks())));
+    let every = || (0..scenario.tasks.tasks().len() as u32).map(TaskId).filter(|&task| all(task));
+    let mut bounds = match objective {
+        Objective::Sum => vec![path(ends().map(|(weight, end)| weight * end).sum())],
+        Objective::Max => vec![path(ends().map(|(weight, end)| weight * end).fold(0.0, f64::max))],
+        Objective::Throughput => vec![path(every().map(|task| lower.least[task.index()]).fold(0.0, f64::max))],
+        _ => vec![path(end(&mut every()))],
+    };
+    if !matches!(objective, Objective::Sum | Objective::Max) {
+        let early = objective != Objective::Throughput;
+        bounds.extend(lower.busiest_link(&all, early));
+        bounds.extend(lower.busiest_engine(&all, early));
+    }
+    if let (Objective::Makespan, Some(ranks), Some(devices)) = (objective, &candidates.ranks, &lower.placed) {
+        let messages = scenario.rank_traffic().messages;
+        let cut = cut::bound(&scenario.fabric, ranks.ranks(), &messages, devices);
+        bounds.extend(
+            cut.map(|(ps, node)| {
+                Bound::new(ps, format!("the busiest links, those above {}", scenario.node_name(node)))
+            }),
+        );
+    }
+    let highest = bounds.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    let value = highest.value * (1.0 - SLACK);
+    // Times are whole picoseconds.
+    let value = match objective {
+        Objective::Throughput => value / every().map(|task| carried(scenario, task)).sum::<f64>(),
+        Objective::Sum | Objective::Max => value - 0.5,
+        _ => value.ceil(),
+    };
+    (value > 0.0 && value.is_finite()).then_some(Bound { value, ..highest })
+}
+
+fn carried(scenario: &Scenario, task: TaskId) -> f64 {
+    match scenario.tasks.tasks()[task.index()].work {
+        Work::Carries { bytes, .. } => bytes as f64,
+        _ => 0.0,
+    }
+}
+
+/// What tasks take at least.
+struct Lower<'a> {
+    scenario: &'a Scenario,
+    /// The devices that ranks may be placed on, where their places vary.
+    placed: Option<Vec<NodeId>>,
+    /// Per task: its least time on its engine, ps.
+    least: Vec<f64>,
+    /// Per task: when what it waits for can have happened, ps.
+    readies: Vec<f64>,
+    /// Per task: when it can have ended, ps.
+    ends: Vec<f64>,
+}
+
+impl<'a> Lower<'a> {
+    /// None where candidates may have other tasks than the scenario that was read.
+    fn new(scenario: &'a Scenario, candidates: &Candidates<'_>) -> Option<Self> {
+        // What models plan depends on the devices.
+        if candidates.ranks.is_some() && !scenario.operations.is_empty() {
+            return None;
+        }
+        // Values may have changed the topology.
+        let named = candidates.ranks.as_ref().map(|ranks| ranks.device_names());
+        let placed: Option<Vec<NodeId>> = match named {
+            Some(mut names) => Some(names.try_fold(Vec::new(), |mut all, name| {
+                all.push(scenario.node(name)?);
+                Some(all)
+            })?),
+            None => None,
+        };
+        let widest = placed.as_ref().map_or(0.0, |devices| widest(scenario, devices));
+        let tasks = scenario.tasks.tasks();
+        let least: Vec<f64> = tasks.iter().map(|task| least(scenario, task.work, widest)).collect();
+        let mut lower = Self { scenario, placed, least, readies: Vec::new(), ends: Vec::new() };
+        lower.along_waits();
+        Some(lower)
+    }
+
+    /// Fills in when tasks can be ready and have ended, those that wait for nothing first.
+    fn along_waits(&mut self) {
+        let graph = &self.scenario.tasks;
+        let count = graph.tasks().len();
+        let ids = || (0..count as u32).map(TaskId);
+        let mut waits = vec![0_u32; count];
+        ids().for_each(|id| {
+            let later = graph.successors(id).iter().chain(graph.start_successors(id));
+            later.for_each(|next| waits[next.index()] += 1);
+        });
+        let mut ready: Vec<f64> = graph.tasks().iter().map(|task| task.start.0 as f64).collect();
+        let mut ends = vec![0.0; count];
+        let mut open: Vec<TaskId> = ids().filter(|id| waits[id.index()] == 0).collect();
+        while let Some(id) = open.pop() {
+            let start = ready[id.index()];
+            ends[id.index()] = start + self.least[id.index()] + self.latency(id);
+            let at_end = graph.successors(id).iter().map(|next| (next, ends[id.index()]));
+            let at_start = graph.start_successors(id).iter().map(|next| (next, start));
+            for (next, time) in at_end.chain(at_start).collect::<Vec<_>>() {
+                ready[next.index()] = ready[next.index()].max(time);
+                waits[next.index()] -= 1;
+                if waits[next.index()] == 0 {
+                    open.push(*next);
+                }
+            }
+        }
+        (self.readies, self.ends) = (ready, ends);
+    }
+
+    /// What follows the last byte of a transfer; nothing where its route is not known.
+    fn latency(&self, task: TaskId) -> f64 {
+        match self.scenario.tasks.tasks()[task.index()].work {
+            Work::Carries { class, .. } if self.placed.is_none() => {
+                self.scenario.routes.latency(self.scenario.tasks.classes().route(class)).0 as f64
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The link that is busy longest, of the tasks that count; from the time on that the first of them is ready, if `early`.
+    fn busiest_link(&self, counts: &dyn Fn(TaskId) -> bool, early: bool) -> Option<Bound> {
+        if self.placed.is_some() {
+            return None;
+        }
+        let Scenario { tasks, routes, fabric, .. } = self.scenario;
+        let mut loads = vec![(0.0_f64, f64::INFINITY); fabric.links().len()];
+        for (id, class) in tasks.transfers().filter(|&(id, _)| counts(id)) {
+            for (link, share) in shares(fabric, routes.links(tasks.classes().route(class))) {
+                let (bytes, ready) = &mut loads[link.index()];
+                *bytes += share * carried(self.scenario, id);
+                *ready = ready.min(self.readies[id.index()]);
+            }
+        }
+        let links = fabric.links().iter().zip(loads).enumerate().filter(|(_, (_, (bytes, _)))| *bytes > 0.0);
+        let busy = links.map(|(at, (link, (bytes, ready)))| {
+            let time = bytes * PS_PER_S as f64 / link.bandwidth;
+            (if early { ready + time } else { time }, LinkId::from_index(at))
+        });
+        let (value, link) = busy.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let link = fabric.link(link);
+        let name = |node| self.scenario.node_name(node);
+        Some(Bound::new(value, format!("the busiest link, {} → {}", name(link.from), name(link.to))))
+    }
+
+    /// The engine that is busy longest, of the tasks that count. Where the placement varies, only where each candidate
+    /// device sends, and everything goes from rank to rank: then what is queued together stays together.
+    fn busiest_engine(&self, counts: &dyn Fn(TaskId) -> bool, early: bool) -> Option<Bound> {
+        let graph = &self.scenario.tasks;
+        if self.placed.as_ref().is_some_and(|devices| !self.moves_whole(devices)) {
+            return None;
+        }
+        let mut loads = vec![(0.0_f64, f64::INFINITY); graph.engines().len()];
+        for (at, task) in graph.tasks().iter().enumerate().filter(|(_, task)| task.engine != EngineId::NONE) {
+            if counts(TaskId(at as u32)) {
+                let (time, ready) = &mut loads[task.engine.0 as usize];
+                *time += self.least[at];
+                *ready = ready.min(self.readies[at]);
+            }
+        }
+        let most = graph.engines().iter().map(|engine| engine.slots).max().unwrap_or(1);
+        let busy = loads.iter().zip(graph.engines()).filter(|((time, _), _)| *time > 0.0);
+        let busy = busy.map(|(&(time, ready), engine)| {
+            let slots = if self.placed.is_some() { most } else { engine.slots };
+            let time = time / f64::from(slots.max(1));
+            if early { ready + time } else { time }
+        });
+        busy.max_by(f64::total_cmp).map(|value| Bound::new(value, "the busiest engine"))
+    }
+
+    fn moves_whole(&self, devices: &[NodeId]) -> bool {
+        let sources = self.scenario.sources();
+        let sends = |device: &NodeId| sources.iter().any(|source| source.device == *device);
+        self.scenario.rank_traffic().fixed.is_none() && devices.iter().all(sends)
+    }
+}
+
+/// The least time of a task, ps. `widest` is a rate that its route may have where it is placed elsewhere.
+fn least(scenario: &Scenario, work: Work, widest: f64) -> f64 {
+    match work {
+        Work::Nothing { .. } => 0.0,
+        Work::Lasts(time) => time.0 as f64,
+        Work::Carries { bytes, class } => {
+            let Scenario { tasks, routes, fabric, .. } = scenario;
+            let links = shares(fabric, routes.links(tasks.classes().route(class)));
+            let rates = links.into_iter().map(|(link, share)| fabric.link(link).bandwidth / share);
+            let own = rates.fold(f64::INFINITY, f64::min).max(widest);
+            bytes as f64 * PS_PER_S as f64 / own.min(tasks.classes().limit(class))
+        }
+    }
+}
+
+/// The most that goes into or out of one of some devices, bytes per second.
+fn widest(scenario: &Scenario, devices: &[NodeId]) -> f64 {
+    let links = scenario.fabric.links();
+    let of = |device: NodeId| {
+        let sum = |end: fn(&weir_sim_core::Link) -> NodeId| {
+            links.iter().filter(|link| end(link) == device).map(|link| link.bandwidth).sum::<f64>()
+        };
+        sum(|link| link.from).max(sum(|link| link.to))
+    };
+    devices.iter().map(|&device| of(device)).fold(0.0, f64::max)
+}

@@ -1,0 +1,172 @@
+//! Searches that simulate every candidate: orders, placements and values together, or one of them where the faster search
+//! does not cover the scenario or the objective.
+//!
+//! ```text
+//! scenario, `optimize:` ─► Candidates ─► visit_all │ LocalSearch ─► best ─► SearchOutcome
+//!                              │               ▲
+//!                              ├─► Simulated ──┘  reads, reorders and runs
+//!                              └─► bound          what no candidate is better than
+//! ```
+
+mod bound;
+mod candidates;
+mod cut;
+mod goal;
+mod simulated;
+
+use std::cell::Cell;
+
+use weir_optimize::Distribution;
+use weir_optimize::joint::{JointFound, LocalSearch, visit_all};
+use weir_optimize::placement::payback;
+use weir_optimize::search::{Method, Objective, SearchResult};
+use weir_report::SearchReport;
+
+use super::context::{SearchContext, too_soon};
+use super::outcome::{SearchOutcome, report};
+use super::settings::SettingsError;
+use crate::Error;
+use candidates::Candidates;
+use goal::natural;
+use simulated::Simulated;
+
+/// Tasks that `auto` simulates to visit all candidates, at most; each candidate counts as [`PER_CANDIDATE`] more.
+/// *Assumed*: about a minute on two cores.
+const MOST_TASKS: u128 = 10_000_000;
+/// Tasks that reading and preparing a candidate is worth; *assumed*.
+const PER_CANDIDATE: u128 = 50;
+/// Most candidates that `exhaustive` visits; *assumed*: as many makespans as are kept.
+const MOST_VISITED: u128 = 10_000_000;
+/// Candidates that local search tries where neither their number nor a time is given; *assumed*: some ten seconds.
+const TRIED: u64 = 10_000;
+/// "Equal" for a proof: the tolerance of published makespans.
+const EQUAL: f64 = 1e-9;
+
+/// Searches for the best candidate.
+pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+    let candidates = Candidates::new(context)?;
+    let subject = context.subject()?;
+    let baseline = simulated::baseline(context)?;
+    let bound = bound::of(context, &candidates);
+    let best = best(context, &candidates)?;
+    let (solution, changes) = candidates.solution(&best.found.candidate)?;
+    let (by_makespan, after) = (context.settings.objective == Objective::Makespan, context.beyond_budget());
+    let simulated = match by_makespan || after.cancelled() {
+        true => None,
+        false => Some((baseline.makespan, Simulated::new(&after, &candidates).makespan(&best.found.candidate)?)),
+    };
+    context.options.watch.finish();
+    let least = bound.as_ref().map(|bound| bound.value);
+    let result = result(context, &best, (baseline.value, least), candidates.space.candidates()).with_solution(solution);
+    let exchanges = simulated.or(by_makespan.then_some((baseline.makespan, best.found.value as u64)));
+    let placed = exchanges.filter(|_| candidates.ranks.is_some());
+    let payback = result.wall_s.zip(placed).and_then(|(wall, (old, new))| payback(wall, old, new));
+    let bound_by = bound.filter(|_| !best.knows_all()).map(|bound| bound.by);
+    let distribution = best.makespans;
+    let report = SearchReport { simulated, payback, distribution, bound_by, ..report(subject, result) };
+    Ok(SearchOutcome::whole(report, changes))
+}
+
+/// The result of the best candidate; values are the smaller the better, the bound where one is known.
+fn result(
+    context: &SearchContext<'_>,
+    best: &Best,
+    (baseline, bound): (f64, Option<f64>),
+    candidates: Option<u128>,
+) -> SearchResult<()> {
+    let (found, whole, objective) = (&best.found, best.knows_all(), context.settings.objective);
+    let reached = bound.is_some_and(|bound| found.value <= bound * (1.0 + EQUAL));
+    let bound = if whole { Some(found.value) } else { bound.map(|bound| bound.min(found.value)) };
+    let (from, to) = (natural(objective, baseline), natural(objective, found.value));
+    let result = SearchResult {
+        // Of those that contradict a wait, nobody asks once all are known.
+        candidates: if whole { Some(found.evaluated.into()) } else { candidates },
+        evaluated: found.evaluated.into(),
+        complete: found.complete,
+        proved_optimal: whole || reached,
+        objective,
+        bound: bound.map(|bound| natural(objective, bound)),
+        wall_s: context.wall(),
+        ..SearchResult::new(context.settings.vary, best.method, from, to, ())
+    };
+    match &best.makespans {
+        Some(all) => result.with_statistics(all),
+        None => result,
+    }
+}
+
+/// What was found, how, and the makespans of all where these are known.
+struct Best {
+    found: JointFound,
+    method: Method,
+    makespans: Option<Distribution>,
+}
+
+impl Best {
+    /// Whether every candidate was simulated.
+    fn knows_all(&self) -> bool {
+        self.method == Method::Exhaustive && self.found.complete
+    }
+}
+
+fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best, Error> {
+    let all = candidates.space.candidates();
+    let limit = context.options.candidates;
+    let tasks = context.scenario.tasks.tasks().len() as u128 + PER_CANDIDATE;
+    let few = |all: u128| match limit {
+        Some(limit) => all <= u128::from(limit).min(MOST_VISITED),
+        None => all.checked_mul(tasks).is_some_and(|work| work <= MOST_TASKS),
+    };
+    let visited = match context.settings.method {
+        Method::Exhaustive => match all.filter(|&all| all <= MOST_VISITED) {
+            None => return Err(SettingsError::TooManyCandidates { candidates: all, most: MOST_VISITED }.into()),
+            found => found,
+        },
+        Method::LocalSearch | Method::Bisection => None,
+        _ => all.filter(|&all| few(all)),
+    };
+    match visited {
+        Some(all) => every(context, candidates, all as u64),
+        None => some(context, candidates),
+    }
+}
+
+/// By the value of every candidate.
+fn every(context: &SearchContext<'_>, candidates: &Candidates<'_>, all: u64) -> Result<Best, Error> {
+    context.options.watch.begin("candidates", all, 0);
+    let makespans = Cell::new(Vec::new());
+    let keep = |value: Option<f64>| {
+        let mut all = makespans.take();
+        all.extend(value.map(|value| value as u64));
+        makespans.set(all);
+    };
+    let found = visit_all(&candidates.space, &Simulated::new(context, candidates), context.cancel, keep)?;
+    let found = found.ok_or_else(|| nothing(context))?;
+    let known = (context.settings.objective == Objective::Makespan).then(|| makespans.take().into_iter().collect());
+    Ok(Best { found, method: Method::Exhaustive, makespans: known })
+}
+
+/// By moves from one candidate to the next.
+fn some(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best, Error> {
+    let limit = context.options.candidates.or(context.options.budget.is_none().then_some(TRIED));
+    context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
+    let found = LocalSearch {
+        space: &candidates.space,
+        evaluate: &Simulated::new(context, candidates),
+        starts: &candidates.starts(),
+        limit,
+        seed: context.options.seed,
+        cancel: context.cancel,
+    }
+    .run()?;
+    Ok(Best { found: found.ok_or_else(|| nothing(context))?, method: Method::LocalSearch, makespans: None })
+}
+
+/// Why there is no best.
+fn nothing(context: &SearchContext<'_>) -> Error {
+    if context.cancelled() {
+        return too_soon();
+    }
+    let what = "no candidate that was tried comes to an end: each contradicts `after`, or ends in a deadlock";
+    Error::input(format!("{}: {what}; vary something else", context.scenario.file))
+}

@@ -1,0 +1,165 @@
+//! What a candidate takes: the scenario with its values and ranks is read, its devices send in its order, and it runs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use weir_optimize::joint::{Candidate, Evaluate};
+use weir_optimize::search::Objective;
+use weir_plugin_api::NodeId;
+use weir_scenario::{ObjectiveItem, Scenario};
+use weir_sim_core::{Outcome, TaskId};
+
+use super::super::context::SearchContext;
+use super::candidates::{Candidates, OwnPlace};
+use super::goal;
+use crate::{Error, ErrorKind};
+
+/// Simulates candidates.
+pub(super) struct Simulated<'a> {
+    context: &'a SearchContext<'a>,
+    candidates: &'a Candidates<'a>,
+    /// How many were, for the line of progress.
+    done: AtomicU64,
+}
+
+/// A scenario that was read for a candidate: the next may differ in its order alone.
+pub(super) struct Kept {
+    placement: Vec<usize>,
+    values: Vec<usize>,
+    scenario: Scenario,
+    /// What each device sends, with the place of each in the scenario as it is.
+    sources: Vec<(NodeId, Vec<(Option<OwnPlace>, TaskId)>)>,
+}
+
+/// The scenario as it is.
+pub(super) struct Baseline {
+    /// By the objective, the smaller the better.
+    pub(super) value: f64,
+    /// ps.
+    pub(super) makespan: u64,
+}
+
+/// Runs the scenario as it is.
+pub(super) fn baseline(context: &SearchContext<'_>) -> Result<Baseline, Error> {
+    let outcome = context.runs().outcome(context.scenario)?;
+    let none = || Error::input(format!("{}: nothing is transferred: there is no throughput", context.scenario.file));
+    let value = value_of(context, context.scenario, &outcome).ok_or_else(none)?;
+    if value == 0.0 {
+        return Err(Error::input("the scenario takes no time: there is nothing to compare"));
+    }
+    Ok(Baseline { value, makespan: outcome.makespan.0 })
+}
+
+/// The items that the objective is about, in a scenario that was read with other values.
+pub(super) fn items(objective: Objective, scenario: &Scenario) -> &[ObjectiveItem] {
+    let spec = scenario.optimize.as_ref().filter(|spec| spec.objective == objective);
+    spec.map_or(&[][..], |spec| &spec.items)
+}
+
+fn value_of(context: &SearchContext<'_>, scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    let objective = context.settings.objective;
+    goal::value(objective, items(objective, scenario), scenario, outcome)
+}
+
+impl<'a> Simulated<'a> {
+    pub(super) fn new(context: &'a SearchContext<'a>, candidates: &'a Candidates<'a>) -> Self {
+        Self { context, candidates, done: AtomicU64::new(0) }
+    }
+
+    /// The makespan of a candidate, ps.
+    pub(super) fn makespan(&self, candidate: &Candidate) -> Result<u64, Error> {
+        let mut kept = None;
+        let outcome = self.outcome(&mut kept, candidate)?;
+        outcome.map(|(_, outcome)| outcome.makespan.0).ok_or_else(super::too_soon)
+    }
+
+    /// The order of a candidate: devices that send several, with what they send.
+    pub(super) fn order(&self, candidate: &Candidate) -> Result<Vec<(String, Vec<String>)>, Error> {
+        let kept = self.read(candidate)?;
+        let of = |(device, tasks): (NodeId, Vec<TaskId>)| {
+            let mut ids: Vec<String> = tasks.iter().map(|&t| kept.scenario.order_name(t).into_owned()).collect();
+            ids.dedup();
+            (ids.len() > 1).then(|| (kept.scenario.node_name(device).to_owned(), ids))
+        };
+        Ok(kept.ordered(candidate).into_iter().filter_map(of).collect())
+    }
+
+    /// The run of a candidate; none where its order contradicts a wait, or it cannot end.
+    fn outcome<'k>(
+        &self,
+        kept: &'k mut Option<Kept>,
+        candidate: &Candidate,
+    ) -> Result<Option<(&'k Scenario, Outcome)>, Error> {
+        let known = kept.take().filter(|k| k.placement == candidate.placement && k.values == candidate.values);
+        let kept = kept.insert(match known {
+            Some(known) => known,
+            None => self.read(candidate)?,
+        });
+        if !candidate.order.is_empty() {
+            let orders = kept.ordered(candidate);
+            if !kept.scenario.reorder(orders) {
+                return Ok(None);
+            }
+        }
+        match self.context.runs().outcome(&kept.scenario) {
+            Ok(outcome) => Ok(Some((&kept.scenario, outcome))),
+            Err(error) if error.kind() == ErrorKind::Stopped => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(&self, candidate: &Candidate) -> Result<Kept, Error> {
+        let edits = self.candidates.edits(candidate);
+        let scenario = self.context.runs().read(&edits).map_err(|error| self.named(candidate, &error))?;
+        let sources = scenario.sources().into_iter().map(|source| {
+            let tasks = source.tasks.iter().map(|&task| (self.candidates.place(&scenario, task), task));
+            (source.device, tasks.collect())
+        });
+        let sources = sources.collect();
+        Ok(Kept { placement: candidate.placement.clone(), values: candidate.values.clone(), scenario, sources })
+    }
+
+    /// An error of a candidate that cannot be read, with its values.
+    fn named(&self, candidate: &Candidate, error: &Error) -> Error {
+        let edits = self.candidates.edits(candidate);
+        let values: Vec<String> = edits.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        Error::new(error.kind(), format!("candidate {}: {}", values.join(", "), error.brief()))
+    }
+}
+
+impl Kept {
+    /// What devices send in the order of a candidate. What the scenario as it is does not order comes last.
+    fn ordered(&self, candidate: &Candidate) -> Vec<(NodeId, Vec<TaskId>)> {
+        let inverse = |order: &Vec<usize>| {
+            let mut place = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(at, &own)| place[own] = at);
+            place
+        };
+        let places: Vec<Vec<usize>> = candidate.order.iter().map(inverse).collect();
+        let key = |own: Option<OwnPlace>| own.map_or((usize::MAX, 0), |(source, at)| (source, places[source][at]));
+        let sorted = |(device, tasks): &(NodeId, Vec<(Option<OwnPlace>, TaskId)>)| {
+            let mut tasks = tasks.clone();
+            // Stable: what belongs together stays in its order.
+            tasks.sort_by_key(|&(own, _)| key(own));
+            (*device, tasks.into_iter().map(|(_, task)| task).collect())
+        };
+        self.sources.iter().map(sorted).collect()
+    }
+}
+
+impl Evaluate for Simulated<'_> {
+    type State = Option<Kept>;
+    type Error = Error;
+
+    fn start(&self) -> Option<Kept> {
+        None
+    }
+
+    fn value(&self, kept: &mut Option<Kept>, candidate: &Candidate) -> Result<Option<f64>, Error> {
+        let run = self.outcome(kept, candidate)?;
+        let value = run.as_ref().and_then(|(scenario, outcome)| value_of(self.context, scenario, outcome));
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let time = value.filter(|_| self.context.settings.objective.is_time()).map(|value| value as u64);
+        self.context.options.watch.progress(done, time);
+        Ok(value)
+    }
+}
