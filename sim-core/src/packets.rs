@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use weir_packets::arbiter::RoundRobin;
 use weir_packets::{
     BufferFills, Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError,
-    PortPhase, ReadSpec, TransferSpec,
+    PortPhase, ReadSpec, TransferSpec, WireRate,
 };
 use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, MakePort, NodeId, SimDuration, SimTime};
 
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals};
 use crate::classes::Carriage;
 use crate::fabric::Fabric;
 use crate::flows::Ended;
@@ -42,6 +43,8 @@ impl std::fmt::Debug for PortPolicy {
 pub struct PacketSettings {
     /// Per directed link.
     pub links: Vec<LinkSettings>,
+    /// Per directed link: whether its bandwidth counts headers, too.
+    pub counts_headers: Vec<bool>,
     /// Per node; how many transfers start there at once follows from the tasks.
     pub nodes: Vec<NodeSettings>,
     /// The port arbiters.
@@ -61,6 +64,26 @@ pub struct PacketSettings {
 }
 
 impl PacketSettings {
+    /// The same on a fabric with the same links, whose bandwidths may differ. One that no wire has leaves a link as it is.
+    #[must_use]
+    pub fn on(&self, fabric: &Fabric) -> Self {
+        let mut settings = self.clone();
+        for (id, (own, link)) in settings.links.iter_mut().zip(fabric.links()).enumerate() {
+            own.rate = self.rate_of(LinkId::from_index(id), link.bandwidth).unwrap_or(own.rate);
+        }
+        settings
+    }
+
+    /// What the wire of a link carries that has a bandwidth, bytes per second; `None` outside of [1, 10^18).
+    #[must_use]
+    pub fn rate_of(&self, link: LinkId, bandwidth: f64) -> Option<WireRate> {
+        let own = &self.links[link.index()];
+        match self.counts_headers[link.index()] {
+            true => WireRate::wire(bandwidth),
+            false => WireRate::goodput(bandwidth, own.payload, own.header),
+        }
+    }
+
     /// Bytes that a transfer over a route with this first link puts there, headers included.
     pub(crate) fn wire_bytes(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
         let own = &self.links[first.index()];
@@ -134,13 +157,18 @@ pub(crate) struct Packets<'a> {
     channels: Vec<u8>,
     /// What went wrong when a transfer began; told at the end of the instant.
     failed: Option<PacketError>,
+    /// Where links change.
+    changes: Option<ChangeCursor<'a>>,
 }
+
+/// Less than this is as good as nothing, and no wire has it: bytes per second (*assumed*).
+const LEAST_BANDWIDTH: f64 = 1.0;
 
 impl<'a> Packets<'a> {
     pub(crate) fn new(
         simulation: &Simulation<'a>,
         settings: &'a PacketSettings,
-        options: &RunOptions<'_>,
+        options: &RunOptions<'a>,
     ) -> Result<Self, SimError> {
         let classes = &simulation.tasks.classes;
         let carriages = (0..classes.len()).map(|class| classes.carriage(ClassId::from_index(class)));
@@ -171,6 +199,7 @@ impl<'a> Packets<'a> {
             active: 0,
             channels,
             failed: None,
+            changes: options.changing.map(|changing| ChangeCursor::new(changing.links, simulation.fabric)),
         })
     }
 
@@ -200,8 +229,9 @@ impl<'a> Packets<'a> {
     pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
         let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let limit = until.0.min(options.until.0.saturating_add(1));
+        let limit = limit.min(self.next_change().0);
         let mut next = self.engine.advance(limit, &halt).map_err(|error| self.failed(error))?;
-        if until.is_never() && self.engine.is_idle() {
+        if until.is_never() && self.next_change().is_never() && self.engine.is_idle() {
             // Nothing happens any more, at whatever time: the engine tells a deadlock from an end.
             next = self.engine.advance(u64::MAX, &halt).map_err(|error| self.failed(error))?;
         }
@@ -214,9 +244,42 @@ impl<'a> Packets<'a> {
         Ok(())
     }
 
-    /// At the last instant at which something happened.
+    /// At the last instant at which something happened. Where packets wait for a link that stays down, it is that.
     fn failed(&self, error: PacketError) -> SimError {
-        failed(SimTime(self.engine.now()), error)
+        let time = SimTime(self.engine.now());
+        let down = |link: &LinkId| self.engine.waits_for(link.0);
+        let links = (0..self.settings.links.len()).map(LinkId::from_index);
+        match (&error, links.filter(|_| self.changes.is_some()).find(down)) {
+            (PacketError::Deadlock { .. }, Some(link)) => {
+                SimError::StaysDown { time, link, waiting: self.engine.under_way().map(TaskId).collect() }
+            }
+            _ => failed(time, error),
+        }
+    }
+
+    /// When links change next in a way that matters to a transfer; [`SimTime::NEVER`] for not any more.
+    pub(crate) fn next_change(&self) -> SimTime {
+        let Some(changes) = self.changes.as_ref().filter(|_| self.active > 0) else { return SimTime::NEVER };
+        let is_lost = |link: LinkId| self.engine.waits_for(link.0) && !changes.may_rise(link);
+        if self.engine.is_idle() && (0..self.settings.links.len()).any(|link| is_lost(LinkId::from_index(link))) {
+            return SimTime::NEVER;
+        }
+        changes.next_time()
+    }
+
+    /// Changes the links that change at `now`.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
+        let Some(changes) = self.changes.as_mut().filter(|changes| changes.next_time() <= now) else { return Ok(()) };
+        for LinkChange { link, bandwidth, .. } in changes.take(now, self.simulation.fabric)? {
+            let rate = (bandwidth > 0.0).then(|| self.settings.rate_of(link, bandwidth.max(LEAST_BANDWIDTH)));
+            self.engine.change_link(now.0, link.0, rate.flatten());
+        }
+        Ok(())
+    }
+
+    /// The links that have changed until `now`.
+    pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
+        self.changes.as_ref().map_or_else(Vec::new, |changes| changes.totals(now))
     }
 
     pub(crate) fn next_end(&self) -> SimTime {
@@ -231,7 +294,7 @@ impl<'a> Packets<'a> {
                     let Work::Carries { bytes, class } = self.simulation.tasks.tasks()[task.index()].work else {
                         continue;
                     };
-                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task) });
+                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task), rerouted: None });
                 }
                 Notice::Ended(id) => {
                     self.active -= 1;
@@ -347,6 +410,7 @@ pub fn cause_of(held: HeldCause) -> Cause {
         HeldCause::Credit => Cause::Credit,
         HeldCause::Window => Cause::Window,
         HeldCause::Limit => Cause::OwnLimit,
+        HeldCause::Down => Cause::LinkDown,
     }
 }
 

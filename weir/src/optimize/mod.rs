@@ -83,13 +83,30 @@ impl Scenario {
     }
 }
 
+/// Why a search leaves out that links change: what it computes is no run of the scenario.
+fn ignores_events(context: &SearchContext<'_>) -> Option<String> {
+    let objective = context.settings.objective;
+    match context.settings.vary {
+        Vary::Parameters => None,
+        Vary::Placement if objective == Objective::Makespan => None,
+        Vary::Placement => Some(format!(
+            "`objective: {}` is computed from the topology, where links do not change: leave out `events`, or use \
+             `objective: makespan`",
+            objective.word()
+        )),
+        Vary::Order => {
+            let what = "`vary: order` has a simulation of its own, in which links do not change";
+            Some(format!("{what}: leave out `events`, or vary parameters or the placement"))
+        }
+    }
+}
+
 /// Searches by what is varied; a fourth kind of decision is one more arm.
 fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let (vary, method) = (context.settings.vary, context.settings.method);
     let _search = tracing::info_span!("search", vary = vary.word(), method = method.word()).entered();
-    if vary != Vary::Parameters && !context.scenario.changes.is_empty() {
-        let what = format!("{}: `vary: {}` does not know of links that change", context.scenario.file, vary.word());
-        return Err(Error::input(format!("{what}: leave out `events`, or vary parameters")));
+    if let (false, Some(why)) = (context.scenario.changes.is_empty(), ignores_events(context)) {
+        return Err(Error::input(format!("{}: {why}", context.scenario.file)));
     }
     let outcome = match vary {
         Vary::Order if context.settings.sweep => sweep::search(context),
