@@ -24,14 +24,15 @@ pub fn packets(bytes: &[u8]) {
     let Some(world) = World::read(&mut bytes) else { return };
     let payload = (world.sizes.iter().sum::<u64>() / MOST_PACKETS).clamp(64, 65_536) as u32;
     let settings = settings(&world.fabric, payload, options);
-    let changes = changes(options, world.fabric.links().len());
+    let changes = changes(options, world.fabric.links().len(), world.sizes.iter().sum());
     [LinkChanges::default(), changes].iter().for_each(|changes| same_with_skipping(&world, &settings, changes));
 }
 
 /// A link that is down, or has a part of its bandwidth, for a third of the time.
-fn changes([port, buffer, .., window, kinds]: [u8; 6], links: usize) -> LinkChanges {
+fn changes([port, buffer, .., window, kinds]: [u8; 6], links: usize, bytes: u64) -> LinkChanges {
     let first = LinkId::from_index(usize::from(port) % (links / 2) * 2);
-    let lasts = SimDuration(1_000_000 * (1 + u64::from(buffer)) + u64::from(window));
+    // Some dozens of times while all bytes cross links of about 1 GB/s.
+    let lasts = SimDuration(1 + bytes * 1000 / (1 + u64::from(buffer) % 16) + u64::from(window));
     let state = if kinds & 1 == 0 { LinkState::Down } else { LinkState::Share(0.3) };
     let steps = Steps::Periodic { first: SimTime(lasts.0), every: SimDuration(3 * lasts.0), lasts, state };
     let links = vec![first, LinkId(first.0 + 1)];

@@ -110,22 +110,23 @@ fn a_table_has_changes_too() {
     write("from,to,at,bandwidth\nh0,sw,400us,down\nh0,sw,700us,up\n");
     let ended = run_in(&folder, &keys, &["run", "s.yaml", "--json"]);
     assert_eq!(json_lines(&ended.stdout)[0]["makespan_ps"], 1300 * US, "{}", ended.stderr);
-    for (table, message) in [
-        ("", "the table is empty"),
-        ("from,to,at\n", "no column `bandwidth`"),
-        ("from,to,at,bandwidth,why\n", "unexpected column `why`"),
-        ("from,to,at,bandwidth\nh0,sw,400us\n", "the row has 3 fields"),
-        ("from,to,at,bandwidth\nh0,h1,400us,down\n", "no link joins `h0` and `h1`"),
-        ("from,to,at,bandwidth\nh0,sw,soon,down\n", "outages.csv:2:7: `at`: "),
-        ("from,to,at,bandwidth\nh0,sw,1us,down\nh0,sw,-1us,down\n", "outages.csv:3:7: `at`: "),
-        ("from,to,at,bandwidth\nh0,sw,NaN,down\n", "outages.csv:2:7: `at`: "),
-        ("from,to,at,bandwidth\nh0,sw,1us,150%\n", "outages.csv:2:11: `bandwidth`: `150%` is above 100 %"),
-        ("from,to,at,bandwidth\nh9,sw,1us,down\n", "outages.csv:2:1: `from`: no node is named `h9`"),
+    for (table, place, message) in [
+        ("", "", "the table is empty"),
+        ("from,to,at\n", "1:1", "no column `bandwidth`"),
+        ("from,to,at,bandwidth,why\n", "1:22", "unexpected column `why`"),
+        ("from,to,at,bandwidth\nh0,sw,400us\n", "2:1", "the row has 3 fields"),
+        ("from,to,at,bandwidth\nh0,h1,400us,down\n", "2:1", "no link joins `h0` and `h1`"),
+        ("from,to,at,bandwidth\nh0,sw,soon,down\n", "2:7", "`at`: "),
+        ("from,to,at,bandwidth\nh0,sw,1us,down\nh0,sw,-1us,down\n", "3:7", "`at`: `-1us` is negative"),
+        ("from,to,at,bandwidth\nh0,sw,NaN,down\n", "2:7", "`at`: "),
+        ("from,to,at,bandwidth\nh0,sw,1us,150%\n", "2:11", "`bandwidth`: `150%` is above 100 %"),
+        ("from,to,at,bandwidth\nh9,sw,1us,down\n", "2:1", "`from`: no node is named `h9`"),
     ] {
         write(table);
         let ended = run_in(&folder, &keys, &["check", "s.yaml"]);
         assert_eq!(ended.code, 2, "{table}");
-        assert!(ended.stderr.contains(message) && ended.stderr.contains("outages.csv:"), "{}", ended.stderr);
+        let place = format!("outages.csv:{place}");
+        assert!(ended.stderr.contains(message) && ended.stderr.contains(&place), "{}", ended.stderr);
     }
 }
 
@@ -206,7 +207,7 @@ fn packets_meet_links_that_change() {
         ("[{ load: { links: [[h0, sw]], share: 50%, on: 100us, off: 100us } }]".to_owned(), 1350),
     ] {
         let of = |skips: bool| {
-            let packet = format!("{{ payload: 1000B, header: 0B, skip_ahead: {skips} }}");
+            let packet = format!("{{ payload: 1000B, header: 1B, skip_ahead: {skips} }}");
             result(&format!("fidelity: {{ packet: {packet} }}\nevents: {events}"))
         };
         let (fast, slow) = (of(true), of(false));
@@ -218,7 +219,8 @@ fn packets_meet_links_that_change() {
             (&slow["makespan_ps"], &slow["fingerprint"]),
             "{events}"
         );
-        assert!(fast["skipped_hops"].as_u64() > Some(0), "{fast}");
+        // A change every 100 us comes before any period is found.
+        assert!(fast["skipped_hops"].as_u64() > Some(0) || events.contains("load"), "{fast}");
     }
     let waits = result(&format!("fidelity: packet\nevents: [{down}]"));
     assert_eq!(waits["transfers"][0]["cause"], "link down");
@@ -324,7 +326,7 @@ fn what_is_wrong_is_told() {
         (
             "on_failure: reroute\nevents: [{ at: 1us, link: [h0, sw], bandwidth: down }]",
             3,
-            "link h0 → sw is down and never comes up again",
+            "link h0 → sw is down and never comes up again, no other route leads around it",
         ),
         ("events: [{ at: -1us, link: [h0, sw], bandwidth: down }]", 2, "`at`"),
         ("events: [{ at: NaN, link: [h0, sw], bandwidth: down }]", 2, "`at`"),

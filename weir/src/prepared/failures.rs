@@ -175,8 +175,12 @@ impl PreparedRun<'_> {
     }
 
     fn stays_down(&self, time: SimTime, link: LinkId, waiting: &[TaskId]) -> String {
+        let around = match self.scenario.changes.on_failure {
+            OnFailure::Reroute => ", no other route leads around it",
+            OnFailure::Wait | OnFailure::Restart | OnFailure::Fail => "",
+        };
         format!(
-            "deadlock at {} ({time}): link {} is down and never comes up again, and nothing else is pending; waiting for \
+            "deadlock at {} ({time}): link {} is down and never comes up again{around}, and nothing else is pending; waiting for \
              a link: {}; give an event with `bandwidth: up`, or `for`",
             instant(time),
             self.link(link),
