@@ -2,8 +2,8 @@
 
 use weir_plugin_api::{IncrementalEntry, LinkKind, NodeId, NodeKind, Registry, SimDuration, SimTime};
 use weir_sim_core::{
-    EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Sharing, Simulation, Stop, Task,
-    TaskGraph, TaskGraphBuilder, TaskId, Work,
+    Changing, EngineId, Fabric, FabricBuilder, LinkChanges, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Sharing,
+    Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
 };
 
 /// Bandwidths of links, B/s.
@@ -88,12 +88,19 @@ impl World {
     }
 
     pub(crate) fn run(&self, name: &str, sharing: Sharing<'_>) -> Outcome {
+        self.run_changing(name, sharing, &LinkChanges::default())
+    }
+
+    /// The same while links change.
+    pub(crate) fn run_changing(&self, name: &str, sharing: Sharing<'_>, links: &LinkChanges) -> Outcome {
         let mut registry = Registry::new();
         weir_arbiters::register(&mut registry).expect("distinct names");
         let entry = registry.get(name).expect("built in");
         let mut arbiter = (entry.make)(&self.fabric.view(), "{}").expect("no parameter is needed");
         let simulation = Simulation { fabric: &self.fabric, routes: &self.routes, tasks: &self.tasks };
-        let options = RunOptions { sharing, ..RunOptions::default() };
+        let make = |fabric: &Fabric| (entry.make)(&fabric.view(), "{}");
+        let changing = (!links.is_empty()).then_some(Changing { links, make: &make });
+        let options = RunOptions { sharing, changing, ..RunOptions::default() };
         simulation.run(arbiter.as_mut(), entry.flags, options).expect("no audit finds anything")
     }
 }

@@ -2,15 +2,18 @@
 
 use weir_packets::arbiter::built_in;
 use weir_packets::{Inputs, Interleave, LinkSettings, NodeSettings, Queues, Switching, WireRate};
-use weir_plugin_api::{Direction, NodeId, SimDuration};
-use weir_sim_core::{Fabric, PacketSettings, PortPolicy, ReadSettings, Sharing, Stop};
+use weir_plugin_api::{Direction, LinkId, NodeId, SimDuration, SimTime};
+use weir_sim_core::{
+    ChangeSource, Fabric, LinkChanges, LinkState, PacketSettings, PortPolicy, ReadSettings, Sharing, Steps, Stop,
+};
 
 use crate::movers::World;
 
 /// Packets of an input, about.
 const MOST_PACKETS: u64 = 4000;
 
-/// Every byte arrives, on trees nothing waits for ever, and skipping changes nothing but how much is simulated.
+/// Every byte arrives, on trees nothing waits for ever, and skipping changes nothing but how much is simulated, also where a
+/// link goes down or slows down now and then.
 pub fn packets(bytes: &[u8]) {
     let mut bytes = bytes.iter().copied();
     let mut options = [0; 6];
@@ -21,9 +24,25 @@ pub fn packets(bytes: &[u8]) {
     let Some(world) = World::read(&mut bytes) else { return };
     let payload = (world.sizes.iter().sum::<u64>() / MOST_PACKETS).clamp(64, 65_536) as u32;
     let settings = settings(&world.fabric, payload, options);
+    let changes = changes(options, world.fabric.links().len(), world.sizes.iter().sum());
+    [LinkChanges::default(), changes].iter().for_each(|changes| same_with_skipping(&world, &settings, changes));
+}
+
+/// A link that is down, or has a part of its bandwidth, for a third of the time.
+fn changes([port, buffer, .., window, kinds]: [u8; 6], links: usize, bytes: u64) -> LinkChanges {
+    let first = LinkId::from_index(usize::from(port) % (links / 2) * 2);
+    // Some dozens of times while all bytes cross links of about 1 GB/s.
+    let lasts = SimDuration(1 + bytes * 1000 / (1 + u64::from(buffer) % 16) + u64::from(window));
+    let state = if kinds & 1 == 0 { LinkState::Down } else { LinkState::Share(0.3) };
+    let steps = Steps::Periodic { first: SimTime(lasts.0), every: SimDuration(3 * lasts.0), lasts, state };
+    let links = vec![first, LinkId(first.0 + 1)];
+    LinkChanges { sources: vec![ChangeSource { links, steps }], ..LinkChanges::default() }
+}
+
+fn same_with_skipping(world: &World, settings: &PacketSettings, changes: &LinkChanges) {
     let [fast, slow] = [true, false].map(|skips| {
         let settings = PacketSettings { skips, ..settings.clone() };
-        world.run("max-min", Sharing::Packets(&settings))
+        world.run_changing("max-min", Sharing::Packets(&settings), changes)
     });
     for outcome in [&fast, &slow] {
         assert_eq!(outcome.stop, Stop::Finished);
@@ -63,6 +82,7 @@ fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
     let (count, nodes) = (links.len(), fabric.nodes().len());
     let split = (split > 0).then(|| payload.div_ceil(u32::from(split % 4) + 1));
     PacketSettings {
+        counts_headers: vec![false; count],
         links,
         nodes: vec![NodeSettings { split, engines: 0 }; nodes],
         policies: vec![policy],

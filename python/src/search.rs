@@ -133,14 +133,21 @@ impl Search {
         Ok(self.report()?.result.complete)
     }
 
+    /// Of each kind of decision that varied, as in JSON.
     #[getter]
     fn solution(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let solution = match &self.report()?.result.solution {
-            Solution::Order(order) => dict(py, order)?,
-            Solution::Placement(devices) => devices.clone().into_pyobject(py)?.unbind(),
-            Solution::Parameters(values) => dict(py, values)?,
-        };
-        Ok(solution)
+        let Solution { order, placement, parameters } = &self.report()?.result.solution;
+        let kinds = pyo3::types::PyDict::new(py);
+        if let Some(order) = order {
+            kinds.set_item("order", dict(py, order)?)?;
+        }
+        if let Some(placement) = placement {
+            kinds.set_item("placement", placement.clone())?;
+        }
+        if let Some(parameters) = parameters {
+            kinds.set_item("parameters", dict(py, parameters)?)?;
+        }
+        Ok(kinds.into_any().unbind())
     }
 
     /// A table by its name; without rows where the search has none of it.

@@ -216,8 +216,9 @@ class Search(_Text):
         return self._search.baseline / (1 if self.baseline_ps is None else _PS_PER_S)
 
     @property
-    def solution(self) -> dict[str, list[str]] | list[str] | dict[str, str]:
-        """What each device sends in this order, the device of each rank, or values by their path."""
+    def solution(self) -> _weir.Solution:
+        """Of what varied: the `order` in which each device sends, the `placement` (the device of each rank), and `parameters`
+        by their path."""
         return self._search.solution
 
     @property

@@ -5,6 +5,11 @@ from typing import Any, TypedDict, overload
 
 VERSION: str
 
+class Solution(TypedDict, total=False):
+    order: dict[str, list[str]]
+    placement: list[str]
+    parameters: dict[str, str]
+
 class AskedOfRun(TypedDict):
     until: str | None
     phases: bool
@@ -125,7 +130,7 @@ class Search:
     makespans_ps: tuple[int, int] | None
     proved_optimal: bool
     complete: bool
-    solution: dict[str, list[str]] | list[str] | dict[str, str]
+    solution: Solution
     def table(self, name: str) -> Table: ...
     def part(self) -> str | None: ...
     def to_json(self) -> str: ...

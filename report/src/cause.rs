@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, Direction, LinkId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Bottleneck, Departure, TaskId};
+use weir_sim_core::{Bottleneck, Departure, OnFailure, TaskId};
 
 use crate::delay::is_mostly_waiting;
 use crate::link::Ends;
@@ -50,6 +50,8 @@ pub enum CauseKind {
     Window,
     /// A link of its route was down.
     LinkDown,
+    /// A link of its route was down, and no other route led to its destination.
+    NoOtherRoute,
     /// A link carried less for a while than it was built for.
     LinkReduced,
     /// It lost most of its time before its start: its engine was busy.
@@ -58,7 +60,7 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
@@ -75,6 +77,7 @@ impl CauseKind {
         Self::Credit,
         Self::Window,
         Self::LinkDown,
+        Self::NoOtherRoute,
         Self::LinkReduced,
         Self::EngineBusy,
     ];
@@ -106,7 +109,13 @@ impl CauseKind {
     pub(crate) fn is_own(self) -> bool {
         matches!(
             self,
-            Self::FullRate | Self::OwnLimit | Self::Window | Self::LinkDown | Self::LinkReduced | Self::EngineBusy
+            Self::FullRate
+                | Self::OwnLimit
+                | Self::Window
+                | Self::LinkDown
+                | Self::NoOtherRoute
+                | Self::LinkReduced
+                | Self::EngineBusy
         )
     }
 
@@ -130,6 +139,7 @@ impl CauseKind {
             Self::Credit => "no room in a buffer ahead",
             Self::Window => "its window of packets",
             Self::LinkDown => "link down",
+            Self::NoOtherRoute => "link down, no other route",
             Self::LinkReduced => "reduced bandwidth of a link",
             Self::EngineBusy => "queued for its engine",
         }
@@ -154,6 +164,7 @@ impl CauseKind {
             Self::Credit => "a buffer further on is full, or smaller than what is under way",
             Self::Window => "as many of its packets are under way as `window` allows",
             Self::LinkDown => "a link of its route was down, by `events`",
+            Self::NoOtherRoute => "a link of its route was down, by `events`, and so was one of every other",
             Self::LinkReduced => "a link carried less than it was built for, by `events`",
             Self::EngineBusy => "an engine serves only so many at once",
         }
@@ -171,6 +182,7 @@ impl CauseKind {
                 | Self::Credit
                 | Self::Window
                 | Self::LinkDown
+                | Self::NoOtherRoute
                 | Self::LinkReduced,
                 _,
             ) => words.to_owned(),
@@ -290,6 +302,9 @@ impl<'a> TransferCause<'a> {
         let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
         let kind = match shared {
             Some(_) => CauseKind::SharedBandwidth,
+            None if cause == Cause::LinkDown && scenario.changes.on_failure == OnFailure::Reroute => {
+                CauseKind::NoOtherRoute
+            }
             None => CauseKind::new(cause, lateral, by.is_some()),
         };
         let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());

@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::SimDuration;
-use weir_sim_core::LinkChangeTotals;
+use weir_sim_core::{LinkChangeTotals, Reroute, TaskId, branches};
 
 use crate::Run;
+use crate::json::numbered;
 use crate::link::Ends;
 use crate::schemas::time;
-use crate::units::duration;
+use crate::units::{bytes, duration, instant};
 
 /// Links named in sentences, at most.
 const NAMED: usize = 3;
@@ -28,6 +30,31 @@ pub(crate) struct LinkChangeRow<'a> {
     /// For how long it was down, seconds.
     #[serde(deserialize_with = "time")]
     down_s: f64,
+}
+
+/// Another route that a transfer took, as a link was down.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Reroute")]
+pub(crate) struct RerouteRow<'a> {
+    /// From when on.
+    #[serde(deserialize_with = "time")]
+    pub(crate) at_s: f64,
+    /// The same in picoseconds, exact.
+    at_ps: u64,
+    /// A link of the route before that was down then.
+    #[serde(borrow)]
+    down: Ends<'a>,
+    /// Whole bytes that it had sent before, in all.
+    pub(crate) sent_bytes: u64,
+    /// Its links, in order of travel; of several routes at once each link once.
+    #[serde(borrow)]
+    links: Vec<Ends<'a>>,
+    /// Full results: the ids of these links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) route: Option<Vec<u32>>,
+    /// Full results, of several routes at once: the part of its bytes that each link carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shares: Option<Vec<f64>>,
 }
 
 impl LinkChangeRow<'_> {
@@ -50,6 +77,55 @@ impl<'a> Run<'a> {
             down_s: totals.down.seconds(),
         };
         self.outcome.link_changes.iter().map(row).collect()
+    }
+
+    /// The other routes that a transfer took.
+    pub(crate) fn reroutes(&self, task: TaskId, full: bool) -> Vec<RerouteRow<'a>> {
+        let scenario = self.scenario;
+        let row = |other: &Reroute| {
+            let parts = self.carried_at(task, other.time).map_or_else(Vec::new, |carried| carried.shares(scenario));
+            let links = parts.iter().map(|&(link, _)| Ends::of(scenario, link)).collect();
+            let (route, shares) = if full { numbered(parts) } else { (Vec::new(), None) };
+            RerouteRow {
+                at_s: other.time.seconds(),
+                at_ps: other.time.0,
+                down: Ends::of(scenario, other.down),
+                sent_bytes: other.sent,
+                links,
+                route: full.then_some(route),
+                shares,
+            }
+        };
+        self.outcome.reroutes.iter().filter(|other| other.task == task).map(row).collect()
+    }
+
+    /// Which transfers took which routes: a sentence for each of the first, without a full stop.
+    pub(crate) fn reroute_sentences(&self) -> Vec<String> {
+        let all = &self.outcome.reroutes;
+        let more = all.len().saturating_sub(NAMED);
+        let tasks: BTreeSet<TaskId> = all.iter().map(|other| other.task).collect();
+        let others = (more > 0).then(|| match tasks.len() {
+            1 => format!("it took another route {more} more times"),
+            tasks => format!("{more} more times a transfer took another route; {tasks} transfers did so"),
+        });
+        all.iter().take(NAMED).map(|other| self.reroute_sentence(other)).chain(others).collect()
+    }
+
+    fn reroute_sentence(&self, Reroute { time, task, down, sent, links }: &Reroute) -> String {
+        let (fabric, name) = (&self.scenario.fabric, |node| self.scenario.node_name(node));
+        let (from, to) = self.link_names(*down);
+        let routes = branches(fabric, links).map(|branch| {
+            let first = branch.first().map(|&link| fabric.link(link).from);
+            let nodes = first.into_iter().chain(branch.iter().map(|&link| fabric.link(link).to));
+            nodes.map(name).collect::<Vec<_>>().join(" → ")
+        });
+        format!(
+            "{} went on at {} after {}, as link {from} – {to} was down, by {}",
+            self.scenario.task_name(*task),
+            instant(*time),
+            bytes(*sent),
+            routes.collect::<Vec<_>>().join(" and ")
+        )
     }
 
     /// What the links that changed did: a sentence for each of those that were down longest, without a full stop.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
+use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration, SimTime};
 use weir_scenario::{PacketPlan, Regions, Scenario};
 use weir_sim_core::{Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
 
@@ -98,6 +98,17 @@ impl Run<'_> {
         Carried::of(self.scenario, class)
     }
 
+    /// The same with the links over which a transfer goes on at a time.
+    pub(crate) fn carried_at(&self, task: TaskId, time: SimTime) -> Option<Carried<'_>> {
+        let mut carried = self.carried(task)?;
+        let reroutes = &self.outcome.reroutes;
+        let until = reroutes.partition_point(|other| other.time <= time);
+        if let Some(last) = reroutes[..until].iter().rev().find(|other| other.task == task) {
+            carried.links = &last.links;
+        }
+        Some(carried)
+    }
+
     /// All that is known of a transfer; `None` for other tasks.
     pub(crate) fn departure(&self, task: TaskId) -> Option<Departure> {
         let Task { engine, work: Work::Carries { bytes, class }, .. } = self.scenario.tasks.tasks()[task.index()]
@@ -173,7 +184,13 @@ impl Run<'_> {
             let region = region.map_or_else(String::new, |name| format!(" of region `{name}`"));
             format!("in {phases} of {of} phases{region} {}", remark.text)
         };
-        self.outcome.remarks.iter().map(sentence).chain(self.change_sentences()).collect()
+        self.outcome
+            .remarks
+            .iter()
+            .map(sentence)
+            .chain(self.change_sentences())
+            .chain(self.reroute_sentences())
+            .collect()
     }
 }
 

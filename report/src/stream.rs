@@ -133,6 +133,7 @@ mod tests {
             cause_detail: None,
             route: None,
             shares: None,
+            reroutes: Vec::new(),
         }
     }
 

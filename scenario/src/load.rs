@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::Registry;
+use weir_sim_core::OnFailure;
 
 use crate::arbiter::{self, ArbiterSpec};
 use crate::context::{Context, Fields, Read};
@@ -163,11 +164,10 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
         context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
     }
-    if let (true, Some(Fidelity::Packet(run))) =
-        (!changes.is_empty(), fidelities.iter().find(|fidelity| matches!(fidelity, Fidelity::Packet(_))))
-    {
-        let help = "leave out `events`, or use `fidelity: fluid`";
-        return Err(context.error(run.span(), "links do not change in runs packet by packet", help));
+    let has_packets = fidelities.iter().any(|fidelity| matches!(fidelity, Fidelity::Packet(_)));
+    if let (true, Some(value)) = (has_packets && changes.on_failure != OnFailure::Wait, fields.get("on_failure")) {
+        let help = "leave `on_failure` out, or use `fidelity: fluid`";
+        return Err(context.error(value.span, "packets wait for a link that is down, and nothing else", help));
     }
     let arbiters = with_packets(context, fidelities, arbiters, (&topology, &workload))?;
     Ok(Parts {

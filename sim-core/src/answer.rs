@@ -115,6 +115,13 @@ impl Answer {
         Self { branches: routes.branch_counts(fabric), ..Self::new(fabric.links().len()) }
     }
 
+    /// Makes room for routes that are new.
+    pub(crate) fn know_routes(&mut self, fabric: &Fabric, routes: &Routes) {
+        if routes.has_branches() {
+            self.branches = routes.branch_counts(fabric);
+        }
+    }
+
     /// Asks an arbiter for the rates of a phase. Returns when it wants to be asked again although nothing has changed;
     /// [`SimTime::NEVER`] for not at all.
     ///

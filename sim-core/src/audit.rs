@@ -4,10 +4,14 @@
 //!
 //! Answers are checked when they are given ([`crate::answer`]); this is a second look, at what came of them.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use weir_packets::{MOST_HEADER, MOST_PAYLOAD};
-use weir_plugin_api::{ClassId, LinkId, PS_PER_S, SimDuration};
+use weir_plugin_api::{ClassId, LinkId, PS_PER_S, SimDuration, SimTime};
 
 use crate::audit_error::AuditError;
+use crate::changes::Reroute;
 use crate::fabric::Fabric;
 use crate::outcome::{LinkTotals, Outcome, Stop};
 use crate::packets::{PacketLinkTotals, PacketSettings};
@@ -25,11 +29,28 @@ pub(crate) struct Audit<'a> {
     simulation: Simulation<'a>,
     classes: Vec<ClassAudit>,
     /// Of a run of packets. They fill buffers: the last byte may leave before the narrowest link has carried the others.
-    packets: Option<&'a PacketSettings>,
+    packets: Option<Cow<'a, PacketSettings>>,
     /// With the highest bandwidths, where links change and one is raised.
     highest: Option<Fabric>,
+    /// Transfers that took several routes, one after the other.
+    rerouted: Vec<Rerouted>,
     /// The first fault found.
     fault: Option<AuditError>,
+}
+
+/// A transfer that has taken another route than that of its class.
+struct Rerouted {
+    task: TaskId,
+    class: ClassId,
+    bytes: u64,
+    /// From its start to its last byte.
+    times: (SimTime, SimTime),
+}
+
+/// What a transfer sent over one of the routes that it took.
+struct Leg<'r> {
+    links: &'r [LinkId],
+    bytes: u64,
 }
 
 /// A class of transfers.
@@ -44,17 +65,21 @@ struct ClassAudit {
 impl<'a> Audit<'a> {
     pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
         let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
-        Self { simulation: *simulation, classes, packets: None, highest: None, fault: None }
+        Self { simulation: *simulation, classes, packets: None, highest: None, rerouted: Vec::new(), fault: None }
     }
 
     /// The same for a run of packets, which have buffers: only the first link of a route slows its source down.
     pub(crate) fn of_packets(simulation: &Simulation<'a>, settings: &'a PacketSettings) -> Self {
-        Self { packets: Some(settings), ..Self::new(simulation) }
+        Self { packets: Some(Cow::Borrowed(settings)), ..Self::new(simulation) }
     }
 
     /// The same for links that have these bandwidths at most, where that is more than they were built for.
     pub(crate) fn raised(self, highest: Option<Fabric>) -> Self {
-        Self { highest, ..self }
+        let packets = match &highest {
+            Some(highest) => self.packets.map(|settings| Cow::Owned(settings.on(highest))),
+            None => self.packets,
+        };
+        Self { highest, packets, ..self }
     }
 
     fn fabric(&self) -> &Fabric {
@@ -68,7 +93,7 @@ impl<'a> Audit<'a> {
         own.sent += bytes;
         if own.full_rate == 0.0 {
             let fabric = self.highest.as_ref().unwrap_or(self.simulation.fabric);
-            own.full_rate = highest(&Simulation { fabric, ..self.simulation }, class, self.packets);
+            own.full_rate = highest(&Simulation { fabric, ..self.simulation }, class, self.packets.as_deref());
         }
         let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
         let bytes = self.on_first_link(class, bytes);
@@ -77,10 +102,21 @@ impl<'a> Audit<'a> {
         }
     }
 
+    /// The same of a transfer that took several routes: [`Outcome::reroutes`] has them.
+    pub(crate) fn sent_by_several_routes(
+        &mut self,
+        task: TaskId,
+        class: ClassId,
+        bytes: u64,
+        times: (SimTime, SimTime),
+    ) {
+        self.rerouted.push(Rerouted { task, class, bytes, times });
+    }
+
     /// What a transfer of `bytes` puts on the first link of its route.
     #[inline]
     fn on_first_link(&self, class: ClassId, bytes: u64) -> u64 {
-        let Some(settings) = self.packets else { return bytes };
+        let Some(settings) = &self.packets else { return bytes };
         let Simulation { routes, tasks, .. } = self.simulation;
         let first = routes.links(tasks.classes.route(class))[0];
         settings.wire_bytes(first, tasks.classes.carriage(class), bytes)
@@ -104,37 +140,75 @@ impl<'a> Audit<'a> {
         // each.
         let whole = outcome.stop == Stop::Finished;
         let exact = whole && !self.simulation.routes.has_branches();
-        let room = if exact { 1.0 } else { 1.0 + outcome.events as f64 };
+        // A transfer that takes several routes sends whole bytes over each.
+        let room = if exact { 1.0 + outcome.reroutes.len() as f64 } else { 1.0 + outcome.events as f64 };
+        let legs = self.legs(&outcome.reroutes)?;
         for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.fabric().links()) {
-            match self.packets.zip(outcome.packets.as_ref()) {
+            match self.packets.as_ref().zip(outcome.packets.as_ref()) {
                 Some((settings, packets)) => on_wire(link, settings, &packets.links[link.index()], whole)?,
                 None => crossed(link, total, own.bandwidth, room)?,
             }
         }
-        if whole { self.all_arrived(outcome) } else { Ok(()) }
+        if whole { self.all_arrived(outcome, &legs) } else { Ok(()) }
+    }
+
+    /// What each transfer that took several routes sent over which, in no less time than it needs there alone.
+    fn legs<'r>(&'r self, reroutes: &'r [Reroute]) -> Result<Vec<Leg<'r>>, AuditError> {
+        let Simulation { routes, tasks, .. } = self.simulation;
+        let mut of_task: BTreeMap<TaskId, Vec<&Reroute>> = BTreeMap::new();
+        reroutes.iter().for_each(|reroute| of_task.entry(reroute.task).or_default().push(reroute));
+        let mut all = Vec::new();
+        for &Rerouted { task, class, bytes, times: (start, end) } in &self.rerouted {
+            let (mut links, mut from, mut before) = (routes.links(tasks.classes.route(class)), start, 0);
+            let own = of_task.remove(&task).unwrap_or_default();
+            let limit = tasks.classes.limit(class);
+            let last = own.last().map_or(&[][..], |last| &last.links);
+            let next = own.iter().map(|next| (&*next.links, next.time, next.sent)).chain([(last, end, bytes)]);
+            for (next, until, sent) in next {
+                let (bytes, took) = (sent - before, until - from);
+                let rate = full_rate(self.fabric(), routes.has_branches(), links, limit);
+                // A byte was not sent as a whole on the route before.
+                let least = bytes.saturating_sub(1) as f64 / rate / (1.0 + ROOM) * PS_PER_S as f64;
+                if least > (took.0 + ROUNDED.0) as f64 {
+                    return Err(AuditError::TooFast { task, bytes, took, least: SimDuration(least as u64) });
+                }
+                all.push(Leg { links, bytes });
+                (links, from, before) = (next, until, sent);
+            }
+        }
+        Ok(all)
     }
 
     /// What was sent has crossed all links.
-    fn all_arrived(&self, outcome: &Outcome) -> Result<(), AuditError> {
+    fn all_arrived(&self, outcome: &Outcome, legs: &[Leg<'_>]) -> Result<(), AuditError> {
         let Simulation { fabric, routes, tasks } = self.simulation;
         let mut sent = vec![0; fabric.links().len()];
         if routes.has_branches() {
-            let carried = tasks.tasks.iter().filter_map(|task| match task.work {
-                Work::Carries { bytes, class } => Some((routes.links(tasks.classes.route(class)), bytes)),
+            let others: BTreeSet<TaskId> = self.rerouted.iter().map(|own| own.task).collect();
+            let carried = (0..).map(TaskId).zip(&tasks.tasks).filter_map(|(id, task)| match task.work {
+                Work::Carries { bytes, class } if !others.contains(&id) => {
+                    Some((routes.links(tasks.classes.route(class)), bytes))
+                }
                 _ => None,
             });
-            let parts = carried.flat_map(|(route, bytes)| divided(fabric, route, bytes));
-            parts.for_each(|(branch, part)| branch.iter().for_each(|link| sent[link.index()] += part));
+            carried.for_each(|(route, bytes)| add(&mut sent, fabric, route, bytes));
         } else {
             for (class, own) in self.classes.iter().enumerate() {
                 let route = routes.links(tasks.classes.route(ClassId::from_index(class)));
                 route.iter().for_each(|link| sent[link.index()] += own.sent);
             }
         }
+        legs.iter().for_each(|leg| add(&mut sent, fabric, leg.links, leg.bytes));
         let lost =
             (0..).map(LinkId).zip(outcome.links.iter().zip(sent)).find(|(_, (total, sent))| total.bytes != *sent);
         lost.map_or(Ok(()), |(link, (total, sent))| Err(AuditError::Lost { link, bytes: total.bytes, sent }))
     }
+}
+
+/// Adds bytes to the links that carry them, of several branches parts.
+fn add(sent: &mut [u64], fabric: &Fabric, route: &[LinkId], bytes: u64) {
+    let parts = divided(fabric, route, bytes);
+    parts.for_each(|(branch, part)| branch.iter().for_each(|link| sent[link.index()] += part));
 }
 
 /// The full rate of a class.

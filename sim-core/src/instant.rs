@@ -91,17 +91,19 @@ impl<'a, S: Store> Instant<'a, S> {
         queued
     }
 
-    /// Does all that is due at `now`, including what that brings about at `now`.
+    /// Does all that is due at `now`, including what that brings about at `now`. Links change once transfers have ended, and
+    /// before others start. Returns whether rates must be asked for because of them.
     #[inline(never)]
-    pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Mover<'_>) {
+    pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Mover<'_>) -> Result<bool, SimError> {
         flows.take_ended(now, &mut self.ended);
+        let changes = flows.change_links(now)?;
         self.complete(now, flows.tells_arrivals());
         flows.take_arrived(&mut self.arrived);
         loop {
             self.happen(now);
             self.grant(now);
             if self.begins.now.is_empty() {
-                return;
+                return Ok(changes);
             }
             self.start(now, flows);
         }
@@ -164,9 +166,13 @@ impl<'a, S: Store> Instant<'a, S> {
             let route = self.graph.classes.route(e.class);
             self.fingerprint.add(now, Happened::Sent, e.task.0, e.bytes);
             self.store.note(e.task, e.bytes, e.bottleneck);
-            let took = now - self.store.times(e.task).start;
-            self.audit.sent(e.task, e.class, e.bytes, took);
-            self.sent(now, e.task, (!is_told).then(|| self.routes.latency(route)));
+            let start = self.store.times(e.task).start;
+            match e.rerouted {
+                None => self.audit.sent(e.task, e.class, e.bytes, now - start),
+                Some(_) => self.audit.sent_by_several_routes(e.task, e.class, e.bytes, (start, now)),
+            }
+            let latency = || e.rerouted.unwrap_or_else(|| self.routes.latency(route));
+            self.sent(now, e.task, (!is_told).then(latency));
         }
         self.ended = ended;
         self.ended.clear();
@@ -327,6 +333,7 @@ impl<'a, S: Store> Instant<'a, S> {
             remarks: flows.remarks(),
             incremental: flows.is_incremental(),
             link_changes: flows.link_changes(now),
+            reroutes: flows.reroutes(),
             packets: flows.packet_counts(now),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),

@@ -51,7 +51,7 @@ mod tasks;
 pub use admission::{AdmissionError, admit, make_arbiter};
 pub use answer::{Answer, AnswerError, TOLERANCE};
 pub use audit_error::AuditError;
-pub use changes::{ChangeSource, LinkChangeTotals, LinkChanges, LinkState, MOST_CHANGES, OnFailure, Steps};
+pub use changes::{ChangeSource, LinkChangeTotals, LinkChanges, LinkState, MOST_CHANGES, OnFailure, Reroute, Steps};
 pub use classes::{Carriage, Classes};
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};

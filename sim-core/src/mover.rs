@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
-use crate::changes::LinkChangeTotals;
+use crate::changes::{LinkChangeTotals, Reroute};
 use crate::flows::{Ended, Flows};
 use crate::incremental::{Incremental, IncrementalRequest};
 use crate::outcome::{Bottleneck, LinkTotals, RemarkCount, SimError};
@@ -199,20 +199,27 @@ impl<'a> Mover<'a> {
     pub(crate) fn next_change(&self) -> SimTime {
         match self {
             Self::Plain(flows) => flows.next_change(),
-            _ => SimTime::NEVER,
+            Self::Packets(packets) => packets.next_change(),
+            Self::Incremental(_) => SimTime::NEVER,
         }
     }
 
     /// Whether changes of links matter for a transfer that is left.
     pub(crate) fn heeds_changes(&self) -> bool {
-        matches!(self, Self::Plain(flows) if flows.heeds_changes())
+        match self {
+            Self::Plain(flows) => flows.heeds_changes(),
+            // When the next one is due is all that they know.
+            Self::Packets(_) => true,
+            Self::Incremental(_) => false,
+        }
     }
 
     /// Changes the links that change at `now`. Returns whether rates must be asked for because of that.
     pub(crate) fn change_links(&mut self, now: SimTime) -> Result<bool, SimError> {
         match self {
             Self::Plain(flows) => flows.change_links(now),
-            _ => Ok(false),
+            Self::Packets(packets) => packets.change_links(now).map(|()| false),
+            Self::Incremental(_) => Ok(false),
         }
     }
 
@@ -228,6 +235,15 @@ impl<'a> Mover<'a> {
     pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
         match self {
             Self::Plain(flows) => flows.link_changes(now),
+            Self::Packets(packets) => packets.link_changes(now),
+            Self::Incremental(_) => Vec::new(),
+        }
+    }
+
+    /// The transfers that took another route, in order of time.
+    pub(crate) fn reroutes(&mut self) -> Vec<Reroute> {
+        match self {
+            Self::Plain(flows) => flows.reroutes(),
             _ => Vec::new(),
         }
     }

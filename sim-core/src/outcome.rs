@@ -1,8 +1,8 @@
 //! What a run returns: exact times per task, link statistics, and on request phases and explanations.
 
-use weir_plugin_api::{Binding, LinkId, Remark, SimDuration, SimTime};
+use weir_plugin_api::{Binding, CallError, LinkId, Remark, SimDuration, SimTime};
 
-use crate::changes::LinkChangeTotals;
+use crate::changes::{LinkChangeTotals, Reroute};
 use crate::packets::PacketCounts;
 use crate::tasks::TaskId;
 
@@ -142,6 +142,8 @@ pub struct Outcome {
     pub incremental: bool,
     /// The links that changed, by id; empty where none did.
     pub link_changes: Vec<LinkChangeTotals>,
+    /// The transfers that took another route when a link went down, by time; those of one instant by id.
+    pub reroutes: Vec<Reroute>,
     /// What packets did, where transfers went packet by packet.
     pub packets: Option<PacketCounts>,
 }
@@ -172,6 +174,16 @@ pub enum SimError {
         link: LinkId,
         /// A transfer on it.
         task: TaskId,
+    },
+    /// The arbiter refuses the other route of a transfer whose link is down.
+    #[error("at {time} a transfer takes another route, which is refused: {error}")]
+    DetourRefused {
+        /// When.
+        time: SimTime,
+        /// The transfer.
+        task: TaskId,
+        /// The arbiter's own words.
+        error: CallError,
     },
     /// Links have changed more than [`crate::MOST_CHANGES`] times.
     #[error("at {time} links have changed more than 10000000 times")]

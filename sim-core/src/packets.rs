@@ -1,15 +1,18 @@
 //! Transfers that go packet by packet: the packet engine as a mover of bytes.
 
+mod settings;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use weir_packets::arbiter::RoundRobin;
 use weir_packets::{
-    BufferFills, Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError,
-    PortPhase, ReadSpec, TransferSpec,
+    BufferFills, Engine, Held, HeldCause, LinkSettings, Network, NodeSettings, Notice, PacketError, PortPhase,
+    TransferSpec,
 };
-use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, MakePort, NodeId, SimDuration, SimTime};
+use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, SimDuration, SimTime};
 
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals};
 use crate::classes::Carriage;
 use crate::fabric::Fabric;
 use crate::flows::Ended;
@@ -18,75 +21,7 @@ use crate::progress::time_to_send;
 use crate::setup::{RunOptions, Simulation};
 use crate::tasks::{EngineId, TaskId, Work};
 
-/// A port arbiter that runs are made with.
-#[derive(Clone)]
-pub struct PortPolicy {
-    /// Its name in the registry.
-    pub name: String,
-    /// What it reads.
-    pub flags: Flags,
-    /// Makes an instance.
-    pub make: MakePort,
-    /// Its parameters, a JSON object.
-    pub params: String,
-}
-
-impl std::fmt::Debug for PortPolicy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PortPolicy").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
-    }
-}
-
-/// How transfers become packets, and which ports serve whom.
-#[derive(Clone, Debug)]
-pub struct PacketSettings {
-    /// Per directed link.
-    pub links: Vec<LinkSettings>,
-    /// Per node; how many transfers start there at once follows from the tasks.
-    pub nodes: Vec<NodeSettings>,
-    /// The port arbiters.
-    pub policies: Vec<PortPolicy>,
-    /// Per directed link: which of them serves it.
-    pub policy_of: Box<[u32]>,
-    /// Nodes whose transfers take turns in another order than round robin.
-    pub interleaves: Vec<(NodeId, Interleave)>,
-    /// Packets under way for each transfer at most.
-    pub window: Option<u64>,
-    /// How reads ask for data.
-    pub reads: ReadSettings,
-    /// Whether transfers that have come into a period are moved on at once; results are the same.
-    pub skips: bool,
-    /// Links crossed by packets at most, skipped ones apart.
-    pub most_hops: u64,
-}
-
-impl PacketSettings {
-    /// Bytes that a transfer over a route with this first link puts there, headers included.
-    pub(crate) fn wire_bytes(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
-        let own = &self.links[first.index()];
-        let header = if carriage.is_read { u32::from(self.reads.completion_header) } else { own.header };
-        bytes + u64::from(header) * self.packets(first, carriage, bytes)
-    }
-
-    /// Packets of a transfer over a route with this first link, where it starts.
-    fn packets(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
-        let payload = self.links[first.index()].payload;
-        if carriage.is_read { self.reads.packets(bytes, payload) } else { bytes.div_ceil(u64::from(payload)) }
-    }
-}
-
-/// How the destinations of reads ask for data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReadSettings {
-    /// Bytes that a request asks for.
-    pub request: u32,
-    /// Requests of a transfer at most that have not been answered in full.
-    pub tags: u32,
-    /// From when a request has come to its answer.
-    pub service: SimDuration,
-    /// Bytes of header of the packets that answer.
-    pub completion_header: u16,
-}
+pub use settings::{PacketSettings, PortPolicy, ReadSettings};
 
 /// What packets did in a run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -134,13 +69,18 @@ pub(crate) struct Packets<'a> {
     channels: Vec<u8>,
     /// What went wrong when a transfer began; told at the end of the instant.
     failed: Option<PacketError>,
+    /// Where links change.
+    changes: Option<ChangeCursor<'a>>,
 }
+
+/// Less than this is as good as nothing, and no wire has it: bytes per second (*assumed*).
+const LEAST_BANDWIDTH: f64 = 1.0;
 
 impl<'a> Packets<'a> {
     pub(crate) fn new(
         simulation: &Simulation<'a>,
         settings: &'a PacketSettings,
-        options: &RunOptions<'_>,
+        options: &RunOptions<'a>,
     ) -> Result<Self, SimError> {
         let classes = &simulation.tasks.classes;
         let carriages = (0..classes.len()).map(|class| classes.carriage(ClassId::from_index(class)));
@@ -171,6 +111,7 @@ impl<'a> Packets<'a> {
             active: 0,
             channels,
             failed: None,
+            changes: options.changing.map(|changing| ChangeCursor::new(changing.links, simulation.fabric)),
         })
     }
 
@@ -200,8 +141,9 @@ impl<'a> Packets<'a> {
     pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
         let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let limit = until.0.min(options.until.0.saturating_add(1));
+        let limit = limit.min(self.next_change().0);
         let mut next = self.engine.advance(limit, &halt).map_err(|error| self.failed(error))?;
-        if until.is_never() && self.engine.is_idle() {
+        if until.is_never() && self.next_change().is_never() && self.engine.is_idle() {
             // Nothing happens any more, at whatever time: the engine tells a deadlock from an end.
             next = self.engine.advance(u64::MAX, &halt).map_err(|error| self.failed(error))?;
         }
@@ -214,9 +156,42 @@ impl<'a> Packets<'a> {
         Ok(())
     }
 
-    /// At the last instant at which something happened.
+    /// At the last instant at which something happened. Where packets wait for a link that stays down, it is that.
     fn failed(&self, error: PacketError) -> SimError {
-        failed(SimTime(self.engine.now()), error)
+        let time = SimTime(self.engine.now());
+        let down = |link: &LinkId| self.engine.waits_for(link.0);
+        let links = (0..self.settings.links.len()).map(LinkId::from_index);
+        match (&error, links.filter(|_| self.changes.is_some()).find(down)) {
+            (PacketError::Deadlock { .. }, Some(link)) => {
+                SimError::StaysDown { time, link, waiting: self.engine.under_way().map(TaskId).collect() }
+            }
+            _ => failed(time, error),
+        }
+    }
+
+    /// When links change next in a way that matters to a transfer; [`SimTime::NEVER`] for not any more.
+    pub(crate) fn next_change(&self) -> SimTime {
+        let Some(changes) = self.changes.as_ref().filter(|_| self.active > 0) else { return SimTime::NEVER };
+        let is_lost = |link: LinkId| self.engine.waits_for(link.0) && !changes.may_rise(link);
+        if self.engine.is_idle() && (0..self.settings.links.len()).any(|link| is_lost(LinkId::from_index(link))) {
+            return SimTime::NEVER;
+        }
+        changes.next_time()
+    }
+
+    /// Changes the links that change at `now`.
+    pub(crate) fn change_links(&mut self, now: SimTime) -> Result<(), SimError> {
+        let Some(changes) = self.changes.as_mut().filter(|changes| changes.next_time() <= now) else { return Ok(()) };
+        for LinkChange { link, bandwidth, .. } in changes.take(now, self.simulation.fabric)? {
+            let rate = (bandwidth > 0.0).then(|| self.settings.rate_of(link, bandwidth.max(LEAST_BANDWIDTH)));
+            self.engine.change_link(now.0, link.0, rate.flatten());
+        }
+        Ok(())
+    }
+
+    /// The links that have changed until `now`.
+    pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
+        self.changes.as_ref().map_or_else(Vec::new, |changes| changes.totals(now))
     }
 
     pub(crate) fn next_end(&self) -> SimTime {
@@ -231,7 +206,7 @@ impl<'a> Packets<'a> {
                     let Work::Carries { bytes, class } = self.simulation.tasks.tasks()[task.index()].work else {
                         continue;
                     };
-                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task) });
+                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task), rerouted: None });
                 }
                 Notice::Ended(id) => {
                     self.active -= 1;
@@ -324,20 +299,6 @@ impl<'a> Packets<'a> {
     }
 }
 
-impl ReadSettings {
-    fn spec<'r>(&self, route: &'r [u32], channel: u32) -> ReadSpec<'r> {
-        let Self { request, tags, service, completion_header: header } = *self;
-        ReadSpec { route, channel, request, tags, service: service.0, header }
-    }
-
-    /// Packets that answer a read: none belongs to two requests.
-    #[must_use]
-    pub fn packets(&self, bytes: u64, payload: u32) -> u64 {
-        let (request, payload) = (u64::from(self.request), u64::from(payload));
-        bytes / request * request.div_ceil(payload) + (bytes % request).div_ceil(payload)
-    }
-}
-
 /// What holds a source's packets up, as arbiters of rates name it.
 #[must_use]
 pub fn cause_of(held: HeldCause) -> Cause {
@@ -347,6 +308,7 @@ pub fn cause_of(held: HeldCause) -> Cause {
         HeldCause::Credit => Cause::Credit,
         HeldCause::Window => Cause::Window,
         HeldCause::Limit => Cause::OwnLimit,
+        HeldCause::Down => Cause::LinkDown,
     }
 }
 

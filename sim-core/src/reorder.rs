@@ -8,6 +8,7 @@ use weir_plugin_api::Binding;
 
 use crate::answer::AnswerError;
 use crate::audit_error::AuditError;
+use crate::changes::Reroute;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
 use crate::packets::{PacketCounts, PacketTransfer};
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
@@ -43,6 +44,7 @@ impl Places {
             bottlenecks: self.place.iter().map(|p| self.bottleneck(outcome.bottlenecks[at(p)])).collect(),
             queued_behind: self.place.iter().map(|p| original(outcome.queued_behind[at(p)])).collect(),
             phases: outcome.phases.map(|phases| phases.into_iter().map(|phase| self.phase(phase)).collect()),
+            reroutes: self.reroutes(outcome.reroutes),
             packets: outcome.packets.map(|packets| self.packets(packets)),
             ..outcome
         }
@@ -52,6 +54,12 @@ impl Places {
         let binding = bottleneck.binding;
         let by = self.task.get(binding.by as usize).map_or(binding.by, |task| task.0);
         Bottleneck { binding: Binding { by, ..binding }, ..bottleneck }
+    }
+
+    fn reroutes(&self, mut reroutes: Vec<Reroute>) -> Vec<Reroute> {
+        reroutes.iter_mut().for_each(|reroute| reroute.task = self.original(reroute.task));
+        reroutes.sort_by_key(|reroute| (reroute.time, reroute.task));
+        reroutes
     }
 
     fn packets(&self, packets: PacketCounts) -> PacketCounts {
@@ -96,9 +104,9 @@ impl Places {
                 | AnswerError::OverLimit { task, .. }
                 | AnswerError::OverCapacity { task, .. },
             ) => *task = self.original(*task),
-            SimError::LinkDown { task, .. } | SimError::Audit(AuditError::TooFast { task, .. }) => {
-                *task = self.original(*task)
-            }
+            SimError::LinkDown { task, .. }
+            | SimError::DetourRefused { task, .. }
+            | SimError::Audit(AuditError::TooFast { task, .. }) => *task = self.original(*task),
             SimError::Arbiter(AnswerError::Failed { .. })
             | SimError::Audit(_)
             | SimError::Halted

@@ -36,7 +36,8 @@ pub enum Sharing<'a> {
 /// Makes an arbiter for a fabric, which has accepted the routes of the run.
 pub type MakeArbiter<'a> = dyn Fn(&Fabric) -> Result<Box<dyn RateArbiter>, CallError> + Sync + 'a;
 
-/// Links that change in a run, and what that takes. Such a run goes phase by phase, not packet by packet.
+/// Links that change in a run, and what that takes. Such a run goes phase by phase, or packet by packet; then
+/// transfers wait, whatever else [`LinkChanges::on_failure`] says.
 #[derive(Clone, Copy)]
 pub struct Changing<'a> {
     /// When they change.

@@ -146,8 +146,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             }
             debug_assert!(next >= clock.now, "time never falls");
             clock.now = next;
-            instant.drain(next, &mut flows);
-            let changes = flows.change_links(next)?;
+            let changes = instant.drain(next, &mut flows)?;
             if flows.is_outdated(next) {
                 // Changes of links are bounded by themselves.
                 if !changes {

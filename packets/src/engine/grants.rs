@@ -84,7 +84,7 @@ impl Engine {
     /// Lets a free output choose among those that ask, have credit, and are not sending.
     fn offer(&mut self, now: u64, out: u32) -> Result<(), PacketError> {
         let mask = self.mask(out);
-        if self.asking[mask.clone()].iter().all(|&word| word == 0) {
+        if self.ports[out as usize].is_down || self.asking[mask.clone()].iter().all(|&word| word == 0) {
             return Ok(());
         }
         self.pass_dllps(now, out);

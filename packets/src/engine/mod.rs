@@ -4,6 +4,7 @@
 //! Then each free output chooses among those that ask and have credit, in the order of links, in rounds until nothing more is
 //! granted (packets.md, section 1).
 
+mod changes;
 mod choices;
 mod credit;
 mod cycles;
@@ -130,6 +131,8 @@ struct Port {
     before: u32,
     /// The last other one that has sent since the link was idle; [`NONE`] for none.
     other: u32,
+    /// It begins to send nothing.
+    is_down: bool,
     /// Its last packet was a DLLP.
     sent_dllp: bool,
     /// Someone asks who had no credit when it was looked at.
@@ -216,6 +219,7 @@ impl Engine {
             sending: NONE,
             before: NONE,
             other: NONE,
+            is_down: false,
             sent_dllp: false,
             is_starved: false,
             starved_since: u64::MAX,

@@ -15,6 +15,8 @@ pub enum HeldCause {
     Window,
     /// Its own limit.
     Limit,
+    /// A link on its way is down.
+    Down,
 }
 
 /// Time that the source of a transfer was held up for one reason.
@@ -64,6 +66,21 @@ impl Log {
         if let Some((cause, link, by)) = reason {
             to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]);
         }
+    }
+
+    /// Whether a wait is going on.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Ends the wait that is going on at `now`, and begins another one. Returns whether its reason must be looked up.
+    pub(super) fn begin_again(&mut self, now: u64) -> bool {
+        let Some(Wait { since, reason: Some(reason) }) = self.open else { return false };
+        if now > since {
+            self.add(reason, now - since);
+        }
+        self.open = Some(Wait { since: since.max(now), reason: None });
+        true
     }
 
     /// Moves the wait that is going on by `span`.
@@ -159,6 +176,9 @@ impl Engine {
     /// From a source that cannot send to what sends instead.
     pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
         let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
+        if self.ports[out as usize].is_down {
+            return (HeldCause::Down, out, NONE);
+        }
         let (busy_until, dllps) = self.busy_until(now, out);
         if busy_until > now {
             let port = &self.ports[out as usize];
@@ -169,6 +189,9 @@ impl Engine {
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
             out = next;
+            if self.ports[next as usize].is_down {
+                return (HeldCause::Down, next, NONE);
+            }
             if self.busy_until(now, next).0 <= now {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use super::requesters::queues_per_channel;
 use super::{NONE, OF_LINK};
-use crate::network::{Inputs, Network, Switching};
+use crate::network::{Inputs, LinkSettings, Network, Switching};
 use crate::wire::WireRate;
 
 /// A link, as grants need it.
@@ -51,7 +51,7 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
         inputs.extend_from_slice(own);
     }
     let (mut queues, mut words) = (0, 0);
-    let wire = |(id, link): (usize, &crate::LinkSettings)| {
+    let wire = |(id, link): (usize, &LinkSettings)| {
         let per_channel = queues_per_channel(network, link);
         let first_queue = queues;
         queues += network.channels * per_channel;
@@ -88,6 +88,14 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
 }
 
 impl Wire {
+    /// It has another rate from now on.
+    pub(super) fn change(&mut self, link: &LinkSettings) {
+        self.rate = link.rate;
+        self.recent = [(0, 0); 2];
+        self.header_time = link.rate.time(u64::from(link.header));
+        self.dllp_time = link.rate.time(u64::from(link.dllp));
+    }
+
     /// Picoseconds that `bytes` take.
     #[inline]
     pub(super) fn time(&mut self, bytes: u32) -> u64 {

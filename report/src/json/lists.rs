@@ -32,13 +32,12 @@ impl<'a> Transfers<'a> {
         let Run { scenario, alone, arbiter, .. } = self.run;
         let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
         let end_spread_s = self.run.spread.and_then(|spread| spread.transfer(task)).map(Into::into);
-        let row = TransferRow { end_spread_s, ..row };
+        let row = TransferRow { end_spread_s, reroutes: self.run.reroutes(task, self.full), ..row };
         let row =
             self.run.outcome.packets.as_ref().map_or(row.clone(), |packets| self.with_packets(row, packets, task));
         let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
-        let (links, shares): (Vec<_>, Vec<_>) = carried.shares(scenario).into_iter().unzip();
-        let route = Some(links.into_iter().map(|link: LinkId| link.0).collect());
-        Some(TransferRow { route, shares: shares.iter().any(|&share| share < 1.0).then_some(shares), ..row })
+        let (route, shares) = numbered(carried.shares(scenario));
+        Some(TransferRow { route: Some(route), shares, ..row })
     }
 }
 
@@ -58,6 +57,13 @@ impl<'a> Transfers<'a> {
     }
 }
 
+/// The numbers of links, and their parts of the bytes if some carry less than all.
+pub(crate) fn numbered(parts: Vec<(LinkId, f64)>) -> (Vec<u32>, Option<Vec<f64>>) {
+    let (links, shares): (Vec<_>, Vec<_>) = parts.into_iter().map(|(link, share)| (link.0, share)).unzip();
+    let are_parts = shares.iter().any(|&share: &f64| share < 1.0);
+    (links, are_parts.then_some(shares))
+}
+
 /// What a source's packets waited for, as results name it.
 pub(super) fn held_word(cause: HeldCause) -> &'static str {
     match cause {
@@ -66,6 +72,7 @@ pub(super) fn held_word(cause: HeldCause) -> &'static str {
         HeldCause::Credit => "credit",
         HeldCause::Window => "window",
         HeldCause::Limit => "limit",
+        HeldCause::Down => "link-down",
     }
 }
 
@@ -101,6 +108,7 @@ pub(crate) fn transfer_row<'a>(
         cause_detail: cause,
         route: None,
         shares: None,
+        reroutes: Vec::new(),
     })
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::changes::RerouteRow;
 use crate::link::Ends;
 use crate::pairs::Pairs;
 use crate::schemas::time;
@@ -88,13 +89,16 @@ pub(crate) struct TransferRow<'a> {
     /// Full results, of a transfer that takes several routes at once: the part of its bytes that each link of `route` carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shares: Option<Vec<f64>>,
+    /// With `on_failure: reroute`, the other routes that it took, by time; absent if none.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reroutes: Vec<RerouteRow<'a>>,
 }
 
 /// What held packets of a transfer back at its source.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Held")]
 pub(crate) struct HeldRow<'a> {
-    /// `arbitration`, `head-of-line`, `credit`, `window` or `limit`.
+    /// `arbitration`, `head-of-line`, `credit`, `window`, `limit` or `link-down`.
     #[serde(borrow)]
     pub(crate) cause: Cow<'a, str>,
     /// The link where; null for a window or a limit.
@@ -112,6 +116,22 @@ impl TransferRow<'_> {
     /// Bytes sent: all, unless the run stopped before.
     pub(crate) fn sent(&self) -> u64 {
         self.sent_bytes.unwrap_or(self.bytes)
+    }
+
+    /// The links that carry it from a time on, seconds, each with its part of the bytes; of full results.
+    pub(crate) fn parts_at(&self, time: f64) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let other = self.reroutes.iter().rev().find(|other| other.at_s <= time);
+        let (route, shares) = other.map_or((&self.route, &self.shares), |other| (&other.route, &other.shares));
+        let share = move |at: usize| shares.as_ref().and_then(|shares| shares.get(at)).copied().unwrap_or(1.0);
+        route.iter().flatten().enumerate().map(move |(at, &link)| (link, share(at)))
+    }
+
+    /// What it sent route by route: (from when on, seconds; until when; bytes). The last time is that of its last byte.
+    pub(crate) fn legs(&self, (start, sent): (f64, f64)) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
+        let begins =
+            std::iter::once((start, 0)).chain(self.reroutes.iter().map(|other| (other.at_s, other.sent_bytes)));
+        let ends = self.reroutes.iter().map(|other| (other.at_s, other.sent_bytes)).chain([(sent, self.sent())]);
+        begins.zip(ends).map(|((from, before), (to, then))| (from, to, then.saturating_sub(before)))
     }
 
     /// The time in which it sent, seconds: [start, start + bytes / mean rate); the mean rate is over exactly this time. In runs

@@ -155,7 +155,7 @@ impl WholeRun<'_> {
             for active in &moment.active {
                 let place = active.transfer as usize;
                 let row = self.transfers.get(place).ok_or_else(unknown)?;
-                sums.add(row, grouping.of[place], &parts, active.rate);
+                sums.add((row, moment.start_s), grouping.of[place], &parts, active.rate);
             }
             Ok(true)
         })
@@ -163,9 +163,13 @@ impl WholeRun<'_> {
 
     fn means(&self, grouping: &Grouping<'_>, sums: &mut Sums) {
         for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
-            let Some((start, sent)) = transfer.sending() else { continue };
-            let parts: Vec<_> = sums.bins.parts(start, sent).collect();
-            sums.add(transfer, group, &parts, transfer.mean_bps.unwrap_or_default());
+            let Some(sending) = transfer.sending() else { continue };
+            for (from, to, bytes) in transfer.legs(sending).filter(|(from, to, _)| to > from) {
+                let parts: Vec<_> = sums.bins.parts(from, to).collect();
+                let whole = transfer.reroutes.is_empty();
+                let mean = if whole { transfer.mean_bps.unwrap_or_default() } else { bytes as f64 / (to - from) };
+                sums.add((transfer, from), group, &parts, mean);
+            }
         }
     }
 
@@ -234,13 +238,12 @@ impl Sums {
         Self { bins, links: BTreeMap::new(), rate: empty(), active: empty(), waiting: empty() }
     }
 
-    /// A transfer at a rate over parts of bins.
-    fn add(&mut self, row: &TransferRow<'_>, group: usize, parts: &[(usize, f64)], rate: f64) {
+    /// A transfer at a rate over parts of bins, from a time on.
+    fn add(&mut self, (row, time): (&TransferRow<'_>, f64), group: usize, parts: &[(usize, f64)], rate: f64) {
         let parts = || parts.iter().copied();
         Bins::add(&mut self.active[group], parts(), 1.0);
         Bins::add(&mut self.rate[group], parts(), rate);
-        for (at, &link) in row.route.iter().flatten().enumerate() {
-            let share = row.shares.as_ref().and_then(|shares| shares.get(at)).copied().unwrap_or(1.0);
+        for (link, share) in row.parts_at(time) {
             let sums = self.links.entry(link).or_insert_with(|| vec![0.0; self.bins.count]);
             Bins::add(sums, parts(), rate * share);
         }

@@ -76,7 +76,8 @@ fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
     let latency = |route: &Vec<u32>| -> Option<f64> {
         route.iter().map(|&link| links.get(link as usize).filter(|row| row.id == Some(link))?.latency_s).sum()
     };
-    let latency = row.route.as_ref().filter(|_| row.shares.is_none()).and_then(latency);
+    let is_simple = row.shares.is_none() && row.reroutes.is_empty();
+    let latency = row.route.as_ref().filter(|_| is_simple).and_then(latency);
     let is_late = above(sent, end);
     // Of packets the mean rate is that until the end.
     let is_early = match row.sent_s {

@@ -76,11 +76,21 @@ fn of_link(i: usize, row: &LinkRow<'_>, names: &HashSet<&str>) -> Option<String>
 
 /// A route leads from link to link, from the source to the destination; of several at once each link has its part.
 fn of_route(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
-    let (TransferRow { id, from, to, .. }, route) = (row, row.route.as_ref()?);
+    let routes = std::iter::once((row.route.as_ref(), &row.shares))
+        .chain(row.reroutes.iter().map(|other| (other.route.as_ref(), &other.shares)));
+    routes.filter_map(|(route, shares)| of_one_route(row, (route?, shares.as_ref()), links)).next()
+}
+
+fn of_one_route(
+    row: &TransferRow<'_>,
+    (route, shares): (&Vec<u32>, Option<&Vec<f64>>),
+    links: &[LinkRow<'_>],
+) -> Option<String> {
+    let TransferRow { id, from, to, .. } = row;
     if let Some(link) = route.iter().find(|&&link| link as usize >= links.len()) {
         return Some(format!("`{id}` has link {link} on its route, and the run has {} links", links.len()));
     }
-    if let Some(shares) = &row.shares {
+    if let Some(shares) = shares {
         let are_parts = shares.len() == route.len() && shares.iter().all(|&share| share > 0.0 && !above(share, 1.0));
         return (!are_parts).then(|| format!("`{id}` has `shares` that are no parts, one for each link of `route`"));
     }
@@ -95,12 +105,6 @@ fn of_route(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
     (at != to && !route.is_empty()).then(|| format!("`{id}` has a route that ends at `{at}`, not at `{to}`"))
 }
 
-/// The links of a transfer with the part of its bytes that each carries.
-fn parts<'a>(row: &'a TransferRow<'_>) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let share = |i: usize| row.shares.as_ref().and_then(|shares| shares.get(i)).map_or(1.0, |&share| share);
-    row.route.iter().flatten().enumerate().map(move |(i, &link)| (link as usize, share(i)))
-}
-
 /// Links carried what transfers sent. Packets that were in buffers when a run stopped have not crossed all of their links.
 fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'_>]) -> Option<String> {
     if run.streamed.is_some() || transfers.iter().any(|row| row.route.is_none()) {
@@ -109,10 +113,12 @@ fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'
     // Each route of several has whole bytes, and the least share is that of one route.
     let mut sent = vec![(0.0, 1.0); links.len()];
     for row in transfers {
-        let least = row.shares.iter().flatten().fold(1.0, |least: f64, &share| least.min(share));
-        for (link, share) in parts(row) {
-            sent[link].0 += row.sent() as f64 * share;
-            sent[link].1 += share / least;
+        for (from, _, bytes) in row.legs((f64::NEG_INFINITY, f64::INFINITY)) {
+            let least = row.parts_at(from).fold(1.0, |least: f64, (_, share)| least.min(share));
+            for (link, share) in row.parts_at(from) {
+                sent[link as usize].0 += bytes as f64 * share;
+                sent[link as usize].1 += share / least;
+            }
         }
     }
     links.iter().zip(sent).enumerate().find_map(|(i, (row, (sent, room)))| {
@@ -153,9 +159,9 @@ fn of_phase(
         if !(rate.is_finite() && *rate >= 0.0) {
             return Some(format!("`{id}` has rate {rate}"));
         }
-        for (link, share) in parts(row) {
-            loads[link] += rate * share;
-            used.push(link);
+        for (link, share) in row.parts_at(phase.start_s) {
+            loads[link as usize] += rate * share;
+            used.push(link as usize);
         }
     }
     let over = used.iter().find_map(|&link| {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{LinkId, SimTime};
 use weir_scenario::Regions;
 use weir_sim_core::{LIMITED, PhaseRecord, PhaseStep, TaskId, Work};
 
@@ -104,7 +104,7 @@ fn table(run: &Run<'_>, phase: &PhaseRecord, groups: &[Explained<'_>]) -> String
     let mut sheet = Sheet::new(header.chain(columns).chain(last)).spare(spare);
     for (task, group) in groups.iter().take(ROWS) {
         let granted = phase.rates.binary_search_by_key(task, |&(task, _)| task).map_or(0.0, |at| phase.rates[at].1);
-        sheet.row(row(run, *task, group, &steps, granted));
+        sheet.row(row(run, (*task, phase.start), group, &steps, granted));
     }
     sheet.finish() + &more(groups.len(), "transfers")
 }
@@ -127,8 +127,14 @@ fn step_names<'a>(groups: impl Iterator<Item = &'a [&'a PhaseStep]>) -> Vec<&'a 
     names
 }
 
-fn row(run: &Run<'_>, task: TaskId, group: &[&PhaseStep], steps: &[&str], granted: f64) -> Vec<String> {
-    let narrowest = narrowest(run, task, group.first().map_or(0, |step| step.region));
+fn row(
+    run: &Run<'_>,
+    (task, start): (TaskId, SimTime),
+    group: &[&PhaseStep],
+    steps: &[&str],
+    granted: f64,
+) -> Vec<String> {
+    let narrowest = narrowest(run, (task, start), group.first().map_or(0, |step| step.region));
     let factor = |value: f64| format!("{:.4}", value / narrowest);
     let (mut from_to, mut cells) = ("–".to_owned(), Vec::new());
     if let Some(carried) = run.carried(task) {
@@ -157,14 +163,14 @@ fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
     changed.map(|i| group[i]).or_else(|| group.iter().copied().rfind(|step| named(step)))
 }
 
-/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route, of those in a region if there are any,
+/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route at a time, of those in a region if there are any,
 /// or what links share.
-fn narrowest(run: &Run<'_>, task: TaskId, region: u32) -> f64 {
+fn narrowest(run: &Run<'_>, (task, time): (TaskId, SimTime), region: u32) -> f64 {
     let fabric = &run.scenario.fabric;
     if let Some(shared) = run.shared_bandwidth(region) {
         return shared.bandwidth;
     }
-    let links = run.carried(task).map_or_else(Vec::new, |carried| carried.shares(run.scenario));
+    let links = run.carried_at(task, time).map_or_else(Vec::new, |carried| carried.shares(run.scenario));
     let here = |link: LinkId| run.arbiter.regions.is_none_or(|r| r.division.region_of(link) == region as usize);
     let rates = links.iter().filter(|(link, _)| here(*link)).map(|&(link, share)| fabric.link(link).bandwidth / share);
     rates.fold(f64::INFINITY, f64::min)

@@ -54,7 +54,7 @@ impl Counters<'_> {
     fn show(&mut self, phase: &PhaseRecord) {
         let mut touched: Vec<LinkId> = self.written.iter().map(|&(link, _)| link).collect();
         for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
-            let carried = self.run.carried(task);
+            let carried = self.run.carried_at(task, phase.start);
             for (link, share) in carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario)) {
                 if self.process_of[link.index()] > 0 {
                     self.loads[link.index()] += rate * share;

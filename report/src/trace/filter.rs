@@ -94,10 +94,12 @@ impl Kept {
         let scenario = run.scenario;
         let named = |link| filter.links.is_empty() || filter.links.iter().any(|one| one.matches(scenario, link));
         let wanted: Vec<bool> = (0..run.outcome.links.len()).map(|link| named(LinkId::from_index(link))).collect();
-        let crosses = |task: TaskId| {
-            let shares = run.carried(task).map_or_else(Vec::new, |carried| carried.shares(scenario));
-            filter.links.is_empty() || shares.iter().any(|(link, _)| wanted[link.index()])
+        let taken = |task: TaskId| -> Vec<LinkId> {
+            let own = run.carried(task).map_or(&[][..], |carried| carried.links);
+            let others = run.outcome.reroutes.iter().filter(|other| other.task == task);
+            own.iter().chain(others.flat_map(|other| &other.links)).copied().collect()
         };
+        let crosses = |task: TaskId| filter.links.is_empty() || taken(task).iter().any(|link| wanted[link.index()]);
         let mut chosen: Vec<TaskId> = run.transfers().filter(|&task| crosses(task)).collect();
         if let Some(most) = filter.most {
             lost_most(run, &mut chosen, most);
@@ -107,7 +109,7 @@ impl Kept {
         let mut links = vec![filter.most.is_none(); wanted.len()];
         for task in chosen {
             tasks[task.index()] = true;
-            for (link, _) in run.carried(task).map_or_else(Vec::new, |carried| carried.shares(scenario)) {
+            for link in taken(task) {
                 links[link.index()] = true;
             }
         }

@@ -160,6 +160,7 @@ fn outcome(world: &Scenario) -> Outcome {
         remarks: Vec::new(),
         incremental: false,
         link_changes: Vec::new(),
+        reroutes: Vec::new(),
         packets: None,
     }
 }

@@ -90,8 +90,9 @@ static LOAD: KeyTable = KeyTable::new(
 pub(crate) static ON_FAILURE: Definition = Definition {
     name: "on_failure",
     about: "What becomes of a transfer when a link of its route goes down: it waits and goes on (`wait`), waits and begins \
-            again from its first byte (`restart`), or ends the run with an error (`fail`).",
-    shape: Shape::Choice(|| ["wait", "restart", "fail"].map(Into::into).to_vec()),
+            again from its first byte (`restart`), sends the rest over another route (`reroute`), or ends the run with an error \
+            (`fail`).",
+    shape: Shape::Choice(|| ["wait", "restart", "reroute", "fail"].map(Into::into).to_vec()),
 };
 
 /// Reads `events` and `on_failure`.
@@ -126,8 +127,9 @@ fn choice(text: &str) -> Result<OnFailure, Problem> {
     match text {
         "wait" => Ok(OnFailure::Wait),
         "restart" => Ok(OnFailure::Restart),
+        "reroute" => Ok(OnFailure::Reroute),
         "fail" => Ok(OnFailure::Fail),
-        _ => Err(Problem::new(format!("{} is none", quoted(text)), "write `wait`, `restart` or `fail`")),
+        _ => Err(Problem::new(format!("{} is none", quoted(text)), "write `wait`, `restart`, `reroute` or `fail`")),
     }
 }
 
@@ -301,14 +303,18 @@ fn state(text: &str) -> Result<LinkState, Problem> {
     }
 }
 
-/// `50%` as a part of 1, from 0 on, at most a thousandfold.
+/// `50%` as a part of 1.
 fn share(text: &str) -> Result<f64, Problem> {
     let help = "write a part such as `50%`";
     let number = text.strip_suffix('%').map(str::trim_end);
     let number = number.ok_or_else(|| Problem::new(format!("{} is no part", quoted(text)), help))?;
     let part = units::decimal(number).map_err(|problem| Problem::new(problem.message, help))?.to_f64() / 100.0;
-    if part == 0.0 || (1e-9..=1000.0).contains(&part) {
+    if part > 1.0 {
+        let help = "give a part, such as `50%`; more than it was built for is a bandwidth, such as `20GB/s`";
+        return Err(Problem::new(format!("{} is above 100 %", quoted(text)), help));
+    }
+    if part == 0.0 || part >= 1e-9 {
         return Ok(part);
     }
-    Err(Problem::new(format!("{} is out of range", quoted(text)), "give 0 %, or from 1e-7 % to 100000 %"))
+    Err(Problem::new(format!("{} is out of range", quoted(text)), "give 0 %, or from 1e-7 % to 100 %"))
 }

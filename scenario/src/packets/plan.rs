@@ -28,8 +28,6 @@ const MOST_HOPS: u64 = 10_000_000_000;
 #[derive(Clone, Debug)]
 pub struct PacketPlan {
     settings: PacketSettings,
-    /// Per directed link: whether its bandwidth counts headers, too.
-    counts_headers: Vec<bool>,
     /// The port arbiters that come from libraries, by name.
     loaded: BTreeMap<String, Arc<PortEntry>>,
 }
@@ -49,12 +47,8 @@ impl PacketPlan {
     /// The settings of a run on a fabric with the same links, whose bandwidths may differ.
     #[must_use]
     pub fn on(&self, fabric: &Fabric) -> PacketSettings {
-        let mut settings = self.settings.clone();
-        for ((own, link), counts_headers) in settings.links.iter_mut().zip(fabric.links()).zip(&self.counts_headers) {
-            // Every bandwidth was in range when the plan was made, and stays so when a link is widened.
-            own.rate = rate(own, link.bandwidth, *counts_headers).unwrap_or(own.rate);
-        }
-        settings
+        // Every bandwidth was in range when the plan was made, and stays so when a link is widened.
+        self.settings.on(fabric)
     }
 }
 
@@ -135,6 +129,7 @@ impl Maker<'_> {
         let policy_of = self.policies_of(&links, &ports)?;
         let settings = PacketSettings {
             links,
+            counts_headers,
             nodes: self.nodes(),
             policies: std::mem::take(&mut self.policies),
             policy_of,
@@ -144,7 +139,7 @@ impl Maker<'_> {
             skips: self.run.skips,
             most_hops: MOST_HOPS,
         };
-        Ok(PacketPlan { settings, counts_headers, loaded: std::mem::take(&mut self.loaded) })
+        Ok(PacketPlan { settings, loaded: std::mem::take(&mut self.loaded) })
     }
 
     fn too_slow(&mut self, link: LinkId) -> Reported {

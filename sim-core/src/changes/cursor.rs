@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 use super::steps::Walk;
-use super::{LinkChangeTotals, LinkChanges, LinkState};
+use super::{LinkChangeTotals, LinkChanges, LinkState, MOST_CHANGES};
 use crate::fabric::Fabric;
+use crate::outcome::SimError;
 
 /// A link that changes: the sources that it has a state of, and what that makes of it.
 #[derive(Debug)]
@@ -26,6 +27,13 @@ pub(crate) struct LinkChange {
     pub(crate) bandwidth: f64,
     /// Whether it was down.
     pub(crate) comes_up: bool,
+}
+
+impl LinkChange {
+    /// Whether it went down or came up.
+    pub(crate) fn turns(&self) -> bool {
+        self.comes_up || self.bandwidth == 0.0
+    }
 }
 
 /// The changes that are still to come.
@@ -70,14 +78,14 @@ impl<'a> ChangeCursor<'a> {
         self.next.peek().map_or(SimTime::NEVER, |next| next.0.0)
     }
 
-    /// How many changes there have been.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps
-    }
-
     /// Whether a link is down.
     pub(crate) fn is_down(&self, link: LinkId) -> bool {
         self.links.get(&link).is_some_and(|own| own.bandwidth == 0.0)
+    }
+
+    /// Whether a link is up, or may come up again.
+    pub(crate) fn is_up_in_time(&self, link: LinkId) -> bool {
+        !self.is_down(link) || self.may_rise(link)
     }
 
     /// Whether a link that is down may come up again.
@@ -88,7 +96,10 @@ impl<'a> ChangeCursor<'a> {
     }
 
     /// Does what is due at `now`. Returns the links whose bandwidth is another one from now on.
-    pub(crate) fn take(&mut self, now: SimTime, fabric: &Fabric) -> Vec<LinkChange> {
+    ///
+    /// # Errors
+    /// Links have changed more than [`MOST_CHANGES`] times.
+    pub(crate) fn take(&mut self, now: SimTime, fabric: &Fabric) -> Result<Vec<LinkChange>, SimError> {
         self.due.clear();
         while let Some(&Reverse((time, at))) = self.next.peek()
             && time <= now
@@ -116,7 +127,12 @@ impl<'a> ChangeCursor<'a> {
                 own.change(now, bandwidth);
             }
         }
-        changed
+        match changed.first() {
+            Some(&LinkChange { link, .. }) if self.steps > MOST_CHANGES => {
+                Err(SimError::TooManyChanges { time: now, link })
+            }
+            _ => Ok(changed),
+        }
     }
 
     /// The links that have changed until `now`.

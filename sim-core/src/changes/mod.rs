@@ -12,6 +12,7 @@ pub(crate) use cursor::{ChangeCursor, LinkChange};
 pub use steps::Steps;
 
 use crate::fabric::Fabric;
+use crate::tasks::TaskId;
 
 /// Changes of links in one run at most: each costs a new arbiter (*assumed*: some minutes on small fabrics).
 pub const MOST_CHANGES: u64 = 10_000_000;
@@ -46,6 +47,8 @@ pub enum OnFailure {
     Wait,
     /// It waits, and begins again from its first byte.
     Restart,
+    /// What it has not sent goes over another route, on which all links are up; where there is none, it waits.
+    Reroute,
     /// The run ends with an error.
     Fail,
 }
@@ -88,6 +91,21 @@ impl LinkChanges {
         }
         highest
     }
+}
+
+/// A transfer that goes on over another route than before, because a link is down.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reroute {
+    /// From when on.
+    pub time: SimTime,
+    /// The transfer.
+    pub task: TaskId,
+    /// A link of the route before that is down then.
+    pub down: LinkId,
+    /// Bytes that it has sent before, in all.
+    pub sent: u64,
+    /// The links that carry the others, as [`crate::Routes::links`] has them.
+    pub links: Vec<LinkId>,
 }
 
 /// How often links changed in a run, and how long they were down.

@@ -59,6 +59,11 @@ impl<'a> ArbiterCall<'a> {
         self.recheck = SimTime::NEVER;
     }
 
+    /// Routes are new.
+    pub(crate) fn know_routes(&mut self, fabric: &Fabric, routes: &Routes) {
+        self.answer.know_routes(fabric, routes);
+    }
+
     pub(crate) fn recheck(&self) -> SimTime {
         self.recheck
     }

@@ -4,8 +4,9 @@
 use weir_plugin_api::{Binding, Cause, LinkId, SimTime};
 
 use super::Flows;
+use super::detours::Detours;
 use crate::answer::AnswerError;
-use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, MOST_CHANGES, OnFailure};
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, OnFailure};
 use crate::fabric::Fabric;
 use crate::outcome::{PhaseStep, SimError};
 use crate::progress::remaining_after;
@@ -15,17 +16,18 @@ use crate::tasks::TaskId;
 /// The links as they are now, and who waits for one.
 pub(super) struct ChangingLinks<'a> {
     plan: Changing<'a>,
-    cursor: ChangeCursor<'a>,
+    pub(super) cursor: ChangeCursor<'a>,
     /// With the bandwidths as they are; of a link that is down, as before.
     pub(super) fabric: Fabric,
-    /// The slots of transfers over a link that is down.
-    waiting: Vec<u32>,
+    /// The slots of transfers over a link that is down, with that link.
+    waiting: Vec<(u32, LinkId)>,
     /// Bandwidths have changed since the arbiter was made.
     is_stale: bool,
     /// They concern a transfer, and rates have not been asked for since.
     pub(super) concerns: bool,
     /// What ends the run: a transfer is on a link that goes down, and must not wait.
     failure: Option<SimError>,
+    pub(super) detours: Detours,
 }
 
 impl ChangingLinks<'_> {
@@ -35,7 +37,7 @@ impl ChangingLinks<'_> {
             let own = *self.fabric.link(link);
             if own.bandwidth.to_bits() != bandwidth.to_bits() {
                 let set = self.fabric.set_link(link, bandwidth, own.latency);
-                debug_assert!(set.is_ok(), "{bandwidth} B/s is finite: shares are at most a thousandfold");
+                debug_assert!(set.is_ok(), "{bandwidth} B/s is finite: shares are at most 1");
                 self.is_stale = true;
                 // What both directions have together changes with them.
                 let ratio = bandwidth / built.link(link).bandwidth;
@@ -58,11 +60,6 @@ impl ChangingLinks<'_> {
     }
 }
 
-/// The slots of transfers over a link that is down.
-pub(super) fn waiting<'c>(changing: &'c Option<Box<ChangingLinks<'_>>>) -> &'c [u32] {
-    changing.as_ref().map_or(&[], |changing| &changing.waiting)
-}
-
 impl<'a> Flows<'a> {
     /// The same over links that change.
     pub(crate) fn with_changes(mut self, changing: Option<Changing<'a>>) -> Self {
@@ -76,13 +73,16 @@ impl<'a> Flows<'a> {
                 is_stale: false,
                 concerns: false,
                 failure: None,
+                detours: Detours::default(),
             })
         });
         self
     }
 
-    pub(super) fn waiting(&self) -> &[u32] {
-        waiting(&self.changing)
+    /// The slots of transfers that wait for a link.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
+        let waiting = self.changing.as_ref().map_or(&[][..], |changing| &changing.waiting);
+        waiting.iter().map(|&(slot, _)| slot)
     }
 
     /// When links change next; [`SimTime::NEVER`] for not any more.
@@ -97,13 +97,13 @@ impl<'a> Flows<'a> {
 
     /// Whether changes of links matter for a transfer that is left: all but those whose link is down for good.
     pub(crate) fn heeds_changes(&self) -> bool {
-        self.all.len() > 0 || self.waiting().iter().any(|&slot| self.lost_on(slot).is_none())
+        self.all.len() > 0 || self.waiting().any(|slot| self.lost_on(slot).is_none())
     }
 
     /// That transfers wait for a link which never comes up, if some do.
     pub(crate) fn stays_down(&self, time: SimTime) -> Option<SimError> {
-        let link = self.waiting().iter().find_map(|&slot| self.lost_on(slot))?;
-        let mut waiting: Vec<TaskId> = self.waiting().iter().map(|&slot| self.active[slot as usize].task).collect();
+        let link = self.waiting().find_map(|slot| self.lost_on(slot))?;
+        let mut waiting: Vec<TaskId> = self.waiting().map(|slot| self.active[slot as usize].task).collect();
         waiting.sort_unstable();
         Some(SimError::StaysDown { time, link, waiting })
     }
@@ -114,20 +114,34 @@ impl<'a> Flows<'a> {
         self.route_of(slot).iter().copied().find(|&link| changing.cursor.is_down(link))
     }
 
-    /// A link of a transfer's route that is down for good.
+    /// A link of a transfer's own route that is down for good, if it can have no other way.
     fn lost_on(&self, slot: u32) -> Option<LinkId> {
-        let cursor = &self.changing.as_ref()?.cursor;
-        self.route_of(slot).iter().copied().find(|&link| cursor.is_down(link) && !cursor.may_rise(link))
+        let changing = self.changing.as_ref()?;
+        let own = self.classes.route(self.own_class(slot));
+        let is_lost = |&link: &LinkId| !changing.cursor.is_up_in_time(link);
+        let lost = self.routes.links(own).iter().copied().find(is_lost)?;
+        let is_left = || self.routes.detour(self.fabric, own, &|link| changing.cursor.is_up_in_time(link)).is_some();
+        (!self.is_rerouting() || !is_left()).then_some(lost)
     }
 
-    fn route_of(&self, slot: u32) -> &'a [LinkId] {
+    pub(super) fn route_of(&self, slot: u32) -> &[LinkId] {
         self.routes.links(self.classes.route(self.active[slot as usize].class))
     }
 
-    /// A transfer that the arbiter does not see waits for a link.
-    pub(super) fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
+    /// A transfer that the arbiter does not see has met a link that is down: it takes another route, or waits.
+    pub(super) fn stop(&mut self, now: SimTime, slot: u32, link: LinkId) {
+        if !self.is_rerouting() || !self.find_way(now, slot, link) {
+            self.wait_for(now, slot, link);
+        }
+    }
+
+    fn is_rerouting(&self) -> bool {
+        self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure == OnFailure::Reroute)
+    }
+
+    fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
         let Some(changing) = &mut self.changing else { return };
-        changing.waiting.push(slot);
+        changing.waiting.push((slot, link));
         if changing.plan.links.on_failure == OnFailure::Fail {
             let task = self.active[slot as usize].task;
             changing.failure.get_or_insert(SimError::LinkDown { time: now, link, task });
@@ -150,11 +164,11 @@ impl<'a> Flows<'a> {
         if changing.cursor.next_time() > now {
             return Ok(false);
         }
-        let changed = changing.cursor.take(now, self.fabric);
-        if let (true, Some(&LinkChange { link, .. })) = (changing.cursor.steps() > MOST_CHANGES, changed.first()) {
-            return Err(SimError::TooManyChanges { time: now, link });
-        }
+        let changed = changing.cursor.take(now, self.fabric)?;
         changing.set(&changed, self.fabric);
+        if changed.iter().any(LinkChange::turns) {
+            changing.detours.forget_found();
+        }
         let mut concerns = false;
         for &LinkChange { link, bandwidth, .. } in &changed {
             if self.neighbours.on(link).next().is_some() {
@@ -165,7 +179,7 @@ impl<'a> Flows<'a> {
                 self.stop_on(now, link);
             }
         }
-        concerns |= changed.iter().any(|change| change.comes_up) && self.go_on();
+        concerns |= changed.iter().any(|change| change.comes_up) && self.go_on(now);
         if let Some(changing) = &mut self.changing {
             changing.concerns |= concerns;
         }
@@ -179,11 +193,14 @@ impl<'a> Flows<'a> {
         if let Some(failure) = changing.failure.take() {
             return Err(failure);
         }
-        if !std::mem::take(&mut changing.is_stale) {
+        if !std::mem::take(&mut changing.is_stale) && !changing.detours.has_new() {
             return Ok(false);
         }
         let failed = |error| SimError::Arbiter(AnswerError::Failed { time: now, error });
-        self.call.replace((changing.plan.make)(&changing.fabric).map_err(failed)?);
+        let mut arbiter = (changing.plan.make)(&changing.fabric).map_err(failed)?;
+        changing.detours.accept(now, &self.routes, &mut *arbiter)?;
+        self.call.replace(arbiter);
+        self.call.know_routes(self.fabric, &self.routes);
         Ok(true)
     }
 
@@ -200,8 +217,8 @@ impl<'a> Flows<'a> {
             (transfer.since, transfer.rate) = (now, 0.0);
             self.ends.set(slot as usize, SimTime::NEVER);
             self.all.remove(slot, &self.active);
-            self.neighbours.detach(slot, self.route_of(slot));
-            self.wait_for(now, slot, link);
+            self.neighbours.detach(slot, self.routes.links(self.classes.route(self.active[slot as usize].class)));
+            self.stop(now, slot, link);
             self.changed = true;
             if begins_again {
                 let transfer = &mut self.active[slot as usize];
@@ -210,12 +227,15 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Transfers whose links are all up go on. Returns whether any do.
-    fn go_on(&mut self) -> bool {
+    /// Transfers that have a way again go on. Returns whether any do.
+    fn go_on(&mut self, now: SimTime) -> bool {
         let Some(changing) = &mut self.changing else { return false };
         let mut waiting = std::mem::take(&mut changing.waiting);
         let before = waiting.len();
-        waiting.retain(|&slot| {
+        waiting.retain(|&(slot, down)| {
+            if self.is_rerouting() {
+                return !self.find_way(now, slot, down);
+            }
             let waits = self.down_on(slot).is_some();
             if !waits {
                 self.join(slot);

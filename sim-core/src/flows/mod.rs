@@ -13,8 +13,11 @@ mod bottlenecks;
 mod call;
 mod changing;
 mod columns;
+mod detours;
 mod loads;
 mod neighbours;
+
+use std::borrow::Cow;
 
 use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimDuration, SimTime, Step, TransferId};
 
@@ -27,7 +30,7 @@ use crate::routes::{Routes, full_rate};
 use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
-use changing::{ChangingLinks, waiting};
+use changing::ChangingLinks;
 use columns::{ActiveSet, PhaseColumns};
 use loads::Loads;
 use neighbours::Neighbours;
@@ -60,13 +63,16 @@ pub(crate) struct Ended {
     pub(crate) class: ClassId,
     pub(crate) bytes: u64,
     pub(crate) bottleneck: Bottleneck,
+    /// Of one that took another route than its class says: the time until all of it has arrived.
+    pub(crate) rerouted: Option<SimDuration>,
 }
 
 /// The active transfers of a run, rated one by one by any plain arbiter.
 pub(crate) struct Flows<'a> {
     fabric: &'a Fabric,
-    routes: &'a Routes,
-    classes: &'a Classes,
+    /// With those that transfers took because links were down.
+    routes: Cow<'a, Routes>,
+    classes: Cow<'a, Classes>,
     call: ArbiterCall<'a>,
     all: ActiveSet,
     /// The part of them that is connected to the changes of this instant.
@@ -93,8 +99,8 @@ impl<'a> Flows<'a> {
     ) -> Self {
         Self {
             fabric,
-            routes,
-            classes,
+            routes: Cow::Borrowed(routes),
+            classes: Cow::Borrowed(classes),
             call: ArbiterCall::new(arbiter, flags, fabric, routes),
             all: ActiveSet::default(),
             part: PhaseColumns::default(),
@@ -125,7 +131,7 @@ impl<'a> Flows<'a> {
         };
         self.changed = true;
         match self.down_on(slot) {
-            Some(link) => self.wait_for(now, slot, link),
+            Some(link) => self.stop(now, slot, link),
             None => self.join(slot),
         }
     }
@@ -154,24 +160,25 @@ impl<'a> Flows<'a> {
         slots.sort_unstable_by_key(|&s| active[s as usize].task);
         for &slot in &slots {
             let ended = self.active[slot as usize];
-            let route = self.routes.links(self.classes.route(ended.class));
             self.ends.set(slot as usize, SimTime::NEVER);
             self.all.remove(slot, &self.active);
-            self.neighbours.detach(slot, route);
-            self.loads.deliver(self.fabric, self.routes, route, ended.bytes);
-            let full = self.full_rate(route, self.classes.limit(ended.class));
+            self.neighbours.detach(slot, self.routes.links(self.classes.route(ended.class)));
+            self.deliver(slot, ended.bytes);
+            let (class, rerouted) = self.end_detour(now, slot);
+            let full = self.full_rate(class);
             let bottleneck =
                 Bottleneck { blocked: ended.blocked_until(now), ..self.bottlenecks.close(slot, now, 0.0, full) };
-            out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
+            out.push(Ended { task: ended.task, class, bytes: ended.bytes, bottleneck, rerouted });
             self.free.push(slot);
         }
         self.changed |= !slots.is_empty();
         self.scratch = slots;
     }
 
-    /// The rate a transfer could have if nothing else were there.
-    fn full_rate(&self, route: &[LinkId], limit: f64) -> f64 {
-        full_rate(self.fabric, self.routes.has_branches(), route, limit)
+    /// The rate that a transfer of a class could have if nothing else were there.
+    fn full_rate(&self, class: ClassId) -> f64 {
+        let route = self.routes.links(self.classes.route(class));
+        full_rate(self.fabric, self.routes.has_branches(), route, self.classes.limit(class))
     }
 
     /// Whether rates are out of date at `now`.
@@ -196,7 +203,7 @@ impl<'a> Flows<'a> {
         }
         let columns = if whole { self.all.columns() } else { &self.part };
         let fabric = self.changing.as_ref().map_or(self.fabric, |changing| &changing.fabric);
-        self.call.ask(&columns.phase(now, self.classes, self.routes), fabric)?;
+        self.call.ask(&columns.phase(now, &self.classes, &self.routes), fabric)?;
         self.loads.commit(now, &self.call.answer, self.neighbours.touched());
         self.neighbours.forget_touched();
         let moved = self.apply(now, whole, is_renewed);
@@ -205,7 +212,7 @@ impl<'a> Flows<'a> {
 
     /// Puts the connected part into `self.part`; false where it would be most of the whole set.
     fn find_part(&mut self) -> bool {
-        let (active, routes, classes) = (&self.active, self.routes, self.classes);
+        let (active, routes, classes) = (&self.active, &*self.routes, &*self.classes);
         let route_of = |slot: u32| routes.links(classes.route(active[slot as usize].class));
         let Some(found) = self.neighbours.connected(self.all.len(), active.len(), route_of) else {
             return false;
@@ -243,15 +250,15 @@ impl<'a> Flows<'a> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.all.len() + self.waiting().len()
+        self.all.len() + self.waiting().count()
     }
 
     /// The active transfers with their rates, in id order.
     pub(crate) fn rates(&mut self) -> Vec<(TaskId, f64)> {
         self.all.make_ready(&self.active);
-        let slots = self.all.columns().slots.iter().chain(self.waiting());
-        let mut rates: Vec<_> = slots.map(|&s| (self.active[s as usize].task, self.active[s as usize].rate)).collect();
-        if !self.waiting().is_empty() {
+        let slots = self.all.columns().slots.iter().copied().chain(self.waiting());
+        let mut rates: Vec<_> = slots.map(|s| (self.active[s as usize].task, self.active[s as usize].rate)).collect();
+        if self.len() > self.all.len() {
             rates.sort_unstable_by_key(|&(task, _)| task);
         }
         rates
@@ -262,7 +269,7 @@ impl<'a> Flows<'a> {
         let mut steps = Vec::new();
         self.all.make_ready(&self.active);
         let all = self.all.columns();
-        if !self.call.explain(&all.phase(now, self.classes, self.routes), &mut steps)? {
+        if !self.call.explain(&all.phase(now, &self.classes, &self.routes), &mut steps)? {
             for (i, &slot) in all.slots.iter().enumerate() {
                 let binding = self.bottlenecks.current(slot);
                 let because = all.ids.binary_search(&TransferId(binding.by)).into_iter();
@@ -277,7 +284,7 @@ impl<'a> Flows<'a> {
             }
         }
         let task = |at: u32| all.ids.get(at as usize).map(|id| TaskId(id.0));
-        let waiting = self.waiting().iter().map(|&slot| self.waiting_step(slot));
+        let waiting = self.waiting().map(|slot| self.waiting_step(slot));
         let named = steps.into_iter().filter_map(|s| {
             let because = s.because.iter().filter_map(|&b| task(b)).collect();
             Some(PhaseStep {
@@ -296,13 +303,13 @@ impl<'a> Flows<'a> {
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut left = Vec::with_capacity(self.all.len());
         self.all.make_ready(&self.active);
-        for &slot in self.all.columns().slots.iter().chain(waiting(&self.changing)) {
-            let a = &self.active[slot as usize];
+        let slots: Vec<u32> = self.all.columns().slots.iter().copied().chain(self.waiting()).collect();
+        for slot in slots {
+            let a = self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
-            let route = self.routes.links(self.classes.route(a.class));
-            self.loads.deliver(self.fabric, self.routes, route, sent);
-            let full = self.full_rate(route, self.classes.limit(a.class));
+            self.deliver(slot, sent);
+            let full = self.full_rate(self.own_class(slot));
             let bottleneck = self.bottlenecks.close(slot, now, remaining, full);
             left.push((a.task, sent, Bottleneck { blocked: a.blocked_until(now), ..bottleneck }));
         }

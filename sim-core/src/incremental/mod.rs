@@ -222,7 +222,8 @@ impl<'a> Incremental<'a> {
                 if let Some(carried) = &mut self.carried {
                     carried.remove(&g.id);
                 }
-                out.push(Ended { task: TaskId(g.id), class, bytes, bottleneck: self.bottleneck(&g, class) });
+                let (task, bottleneck) = (TaskId(g.id), self.bottleneck(&g, class));
+                out.push(Ended { task, class, bytes, bottleneck, rerouted: None });
             }
         }
         self.gone = gone;

@@ -103,6 +103,8 @@ pub struct Routes {
     by_pair: FxHashMap<(NodeId, NodeId), RouteId>,
     /// Those that a selection found, by their links.
     selected: FxHashMap<Box<[LinkId]>, RouteId>,
+    /// The hash by which one of several was picked, of the way that was found first.
+    picked: FxHashMap<RouteId, u128>,
     branched: bool,
 }
 
@@ -114,6 +116,7 @@ impl Default for Routes {
             latency: Vec::new(),
             by_pair: FxHashMap::default(),
             selected: FxHashMap::default(),
+            picked: FxHashMap::default(),
             branched: false,
         }
     }
@@ -165,16 +168,44 @@ impl Routes {
         for way in ways {
             found.extend(equal::routes_of(fabric, way, areas, MOST_BRANCHES - found.len())?);
         }
-        let links = found.concat();
-        if let Some(&route) = self.selected.get(&*links) {
-            return Ok(route);
-        }
         self.branched |= found.len() > 1;
-        let slowest = found.iter().map(|branch| latency(fabric, branch)).max().unwrap_or(SimDuration::ZERO);
+        let known = self.len();
+        let route = self.intern(fabric, found.concat());
+        if let ([Way { selection: Selection::Hashed(hash), .. }], true) = (ways, route.index() == known) {
+            self.picked.insert(route, *hash);
+        }
+        Ok(route)
+    }
+
+    /// Another route between the ends of one, over links that `is_up` allows: its branches that are allowed, else the route
+    /// with the fewest links; among equals the one that the same hash picks, or the first. `None` where there is none.
+    pub(crate) fn detour(
+        &self,
+        fabric: &Fabric,
+        route: RouteId,
+        is_up: &dyn Fn(LinkId) -> bool,
+    ) -> Option<Vec<LinkId>> {
+        let links = self.links(route);
+        let left = branches(fabric, links).filter(|branch| branch.iter().all(|&link| is_up(link)));
+        let left: Vec<LinkId> = left.flatten().copied().collect();
+        if !left.is_empty() {
+            return Some(left);
+        }
+        let (from, to) = (fabric.link(*links.first()?).from, fabric.link(*links.last()?).to);
+        let mut hash = self.picked.get(&route).copied().unwrap_or(0);
+        Some(EqualRoutes::find(fabric, from, to, is_up)?.one(&mut hash))
+    }
+
+    /// The route of these links, whose branches stand one after the other.
+    pub(crate) fn intern(&mut self, fabric: &Fabric, links: Vec<LinkId>) -> RouteId {
+        if let Some(&route) = self.selected.get(&*links) {
+            return route;
+        }
+        let slowest = branches(fabric, &links).map(|branch| latency(fabric, branch)).max().unwrap_or(SimDuration::ZERO);
         self.links.extend_from_slice(&links);
         let route = self.end_route(slowest);
         self.selected.insert(links.into(), route);
-        Ok(route)
+        route
     }
 
     /// Makes the links since the last route a route.

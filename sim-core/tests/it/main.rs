@@ -12,6 +12,8 @@ mod halo;
 mod hangs_nothing;
 mod incremental;
 mod properties;
+mod rerouting;
+mod rerouting_twin;
 mod routes;
 mod simulation;
 mod stream;

@@ -37,7 +37,7 @@ fn brute(fabric: &Fabric, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
 }
 
 /// All sequences of the fewest links that may be taken, in order: layers of whole sequences without any pruning.
-fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId, allows: impl Fn(LinkId) -> bool) -> Vec<Vec<LinkId>> {
+pub fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId, allows: impl Fn(LinkId) -> bool) -> Vec<Vec<LinkId>> {
     let mut ways: Vec<(NodeId, Vec<LinkId>)> = vec![(from, Vec::new())];
     for _ in 0..fabric.nodes().len() {
         let goes_on = |at: &NodeId| *at == from || fabric.node(*at).kind.forwards();
@@ -62,7 +62,7 @@ fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId, allows: impl Fn(LinkId) 
 }
 
 /// The route that a hash picks among equal ones: at each node the (h mod k)-th of the k links on which any of them goes on.
-fn picked(all: &[Vec<LinkId>], mut hash: u128) -> Vec<LinkId> {
+pub fn picked(all: &[Vec<LinkId>], mut hash: u128) -> Vec<LinkId> {
     let mut route: Vec<LinkId> = Vec::new();
     while route.len() < all[0].len() {
         let fits = |way: &&Vec<LinkId>| way.starts_with(&route);

@@ -45,6 +45,9 @@ impl PreparedRun<'_> {
             SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
             SimError::LinkDown { time, link, task } => (self.link_down(*time, *link, *task), ErrorKind::Stopped),
+            SimError::DetourRefused { time, task, error } => {
+                (self.detour_refused(*time, *task, error), ErrorKind::Stopped)
+            }
             SimError::TooManyChanges { time, link } => (self.too_many_changes(*time, *link), ErrorKind::Stopped),
             SimError::StaysDown { time, link, waiting } => (self.stays_down(*time, *link, waiting), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
@@ -149,10 +152,19 @@ impl PreparedRun<'_> {
         )
     }
 
+    fn detour_refused(&self, time: SimTime, task: TaskId, error: &CallError) -> String {
+        format!(
+            "at {} ({time}) transfer `{}` takes another route, as a link is down, and the arbiter refuses that: {error}; use \
+             `on_failure: wait`, or another arbiter",
+            instant(time),
+            self.scenario.task_name(task)
+        )
+    }
+
     fn too_many_changes(&self, time: SimTime, link: LinkId) -> String {
         let again = match self.scenario.changes.on_failure {
             OnFailure::Restart => ", or `on_failure: wait`: a transfer may begin again and again, and never end",
-            OnFailure::Wait | OnFailure::Fail => "",
+            OnFailure::Wait | OnFailure::Reroute | OnFailure::Fail => "",
         };
         format!(
             "at {} ({time}) links have changed more than {MOST_CHANGES} times, {} again; give `events` longer \
@@ -163,8 +175,12 @@ impl PreparedRun<'_> {
     }
 
     fn stays_down(&self, time: SimTime, link: LinkId, waiting: &[TaskId]) -> String {
+        let around = match self.scenario.changes.on_failure {
+            OnFailure::Reroute => ", no other route leads around it",
+            OnFailure::Wait | OnFailure::Restart | OnFailure::Fail => "",
+        };
         format!(
-            "deadlock at {} ({time}): link {} is down and never comes up again, and nothing else is pending; waiting for \
+            "deadlock at {} ({time}): link {} is down and never comes up again{around}, and nothing else is pending; waiting for \
              a link: {}; give an event with `bandwidth: up`, or `for`",
             instant(time),
             self.link(link),

@@ -7,8 +7,8 @@ use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimD
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
 use weir_sim_core::{
-    self as sim, Changing, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, TaskGraph, admit,
-    make_arbiter,
+    self as sim, Changing, Fabric, LinkChanges, OnFailure, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation,
+    Stop, TaskGraph, admit, make_arbiter,
 };
 
 pub use stream::StreamedRun;
@@ -37,11 +37,16 @@ pub(crate) struct PreparedRun<'a> {
     fabric: &'a Fabric,
     /// Those of the scenario, or some that differ in when transfers start.
     tasks: &'a TaskGraph,
+    /// Those of the scenario, or none.
+    changes: &'a LinkChanges,
 }
+
+/// Of times alone.
+static NO_CHANGES: LinkChanges = LinkChanges { sources: Vec::new(), on_failure: OnFailure::Wait };
 
 impl<'a> PreparedRun<'a> {
     pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec) -> Self {
-        Self { scenario, spec, fabric: &scenario.fabric, tasks: &scenario.tasks }
+        Self { scenario, spec, fabric: &scenario.fabric, tasks: &scenario.tasks, changes: &scenario.changes }
     }
 
     /// The same on a fabric of other bandwidths.
@@ -91,15 +96,15 @@ impl<'a> PreparedRun<'a> {
     /// An arbiter for the fabric as it is once links have changed.
     fn on_changed(&self, fabric: &Fabric) -> Result<Box<dyn RateArbiter>, CallError> {
         let spec = &self.spec.on(fabric);
-        let changed = PreparedRun { scenario: self.scenario, spec, fabric, tasks: self.tasks };
+        let changed = PreparedRun { spec, fabric, ..*self };
         changed.arbiter().map_err(|error| CallError::Failed(error.to_string()))
     }
 
-    /// Runs with these options, and with the changes of links that the scenario has.
+    /// Runs with these options, and with the links that change.
     fn with_changes<T>(&self, options: sim::RunOptions<'_>, run: impl FnOnce(sim::RunOptions<'_>) -> T) -> T {
         let make = |fabric: &Fabric| self.on_changed(fabric);
-        let changing = Changing { links: &self.scenario.changes, make: &make };
-        let changing = (!self.scenario.changes.is_empty()).then_some(changing);
+        let changing = Changing { links: self.changes, make: &make };
+        let changing = (!self.changes.is_empty()).then_some(changing);
         run(sim::RunOptions { changing, ..options })
     }
 
@@ -196,7 +201,7 @@ impl<'a> PreparedRun<'a> {
         if let Sharing::Incremental { from, .. } = &mut options.sharing {
             *from = 0;
         }
-        let alone = PreparedRun { tasks: &part, ..*self }.outcome(options).ok()?;
+        let alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
         Some(alone.makespan - alone.tasks.first()?.end)
     }
 

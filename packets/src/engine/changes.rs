@@ -1,0 +1,50 @@
+//! Links whose rate changes, or that go down and come up, while packets are on their way.
+//!
+//! What has begun to cross a link goes on at the rate it began with, and arrives; so do credits and DLLPs that are under way.
+//! What begins after the change has the new rate. A link that is down begins nothing, and packets wait for it in their order.
+//! *Assumed*: nothing is lost, and a cut-through packet whose tail meets a faster link behind the change does not tear.
+
+use super::{Engine, NONE};
+use crate::wire::WireRate;
+
+impl Engine {
+    /// From `now` on a link has this rate; `None` while it is down. What it does in this instant follows with [`Self::step`].
+    pub fn change_link(&mut self, now: u64, link: u32, rate: Option<WireRate>) {
+        self.periods.forget();
+        self.end_port_phase(now);
+        self.end_starved(now, link);
+        self.ports[link as usize].is_down = rate.is_none();
+        if let Some(rate) = rate {
+            let own = &mut self.network.links[link as usize];
+            own.rate = rate;
+            self.wires[link as usize].change(own);
+        }
+        self.explain_again(now);
+        self.mark(link);
+    }
+
+    /// Whether a packet waits for a link that is down.
+    #[must_use]
+    pub fn waits_for(&self, link: u32) -> bool {
+        self.ports[link as usize].is_down && self.asking[self.mask(link)].iter().any(|&word| word != 0)
+    }
+
+    /// The transfers that have begun and not come, ascending.
+    pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
+        let under_way = |own: &Option<super::Transfer>| own.as_ref().is_some_and(|own| own.missing > 0);
+        (0..).zip(&self.transfers).filter(move |(_, own)| under_way(own)).map(|(id, _)| id)
+    }
+
+    /// Looks up anew why sources wait: a link may be the reason now, or no more.
+    fn explain_again(&mut self, now: u64) {
+        let engines = self.sources.iter().flat_map(|source| &source.engines);
+        let waiting: Vec<u32> = engines.copied().filter(|&id| id != NONE && self.transfer(id).held.is_open()).collect();
+        for id in waiting {
+            let out = self.transfer(id).first;
+            if self.transfer_mut(id).held.begin_again(now) {
+                self.ports[out as usize].unexplained.push(id);
+                self.mark(out);
+            }
+        }
+    }
+}
