@@ -426,11 +426,13 @@ export interface Transfer {
   route?: number[] | null;
   /** Full results, of a transfer that takes several routes at once: the part of its bytes that each link of `route` carries. */
   shares?: number[] | null;
+  /** With `on_failure: reroute`, the other routes that it took, by time; absent if none. */
+  reroutes?: Reroute[] | null;
 }
 
 /** What held packets of a transfer back at its source. */
 export interface Held {
-  /** `arbitration`, `head-of-line`, `credit`, `window` or `limit`. */
+  /** `arbitration`, `head-of-line`, `credit`, `window`, `limit` or `link-down`. */
   cause: string;
   /** The link where; null for a window or a limit. */
   link: Ends | null;
@@ -473,7 +475,25 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "link-down" | "link-reduced" | "engine-busy";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "link-down" | "no-other-route" | "link-reduced" | "engine-busy";
+
+/** Another route that a transfer took, as a link was down. */
+export interface Reroute {
+  /** From when on. */
+  at_s: number;
+  /** The same in picoseconds, exact. */
+  at_ps: number;
+  /** A link of the route before that was down then. */
+  down: Ends;
+  /** Whole bytes that it had sent before, in all. */
+  sent_bytes: number;
+  /** Its links, in order of travel; of several routes at once each link once. */
+  links: Ends[];
+  /** Full results: the ids of these links. */
+  route?: number[] | null;
+  /** Full results, of several routes at once: the part of its bytes that each link carries. */
+  shares?: number[] | null;
+}
 
 /** One direction between two nodes, with what crossed it. */
 export interface Link {
@@ -1067,6 +1087,7 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "credit": "no room in a buffer ahead",
   "window": "its window of packets",
   "link-down": "link down",
+  "no-other-route": "link down, no other route",
   "link-reduced": "reduced bandwidth of a link",
   "engine-busy": "queued for its engine",
 };
@@ -1089,6 +1110,7 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "credit": "a buffer further on is full, or smaller than what is under way",
   "window": "as many of its packets are under way as `window` allows",
   "link-down": "a link of its route was down, by `events`",
+  "no-other-route": "a link of its route was down, by `events`, and so was one of every other",
   "link-reduced": "a link carried less than it was built for, by `events`",
   "engine-busy": "an engine serves only so many at once",
 };
