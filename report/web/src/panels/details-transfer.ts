@@ -6,6 +6,7 @@ import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { bottleneckOf } from "../run/alone.ts";
 import { lostIn, rateAlone } from "../run/delays.ts";
+import type { Leg } from "../run/legs.ts";
 import { doingAt, slowdown, stretches } from "../run/state.ts";
 import { type RunView, lacks, spanAt, utilisation, wholly } from "../run/view.ts";
 import { mainCause, stepText } from "../run/words.ts";
@@ -127,13 +128,26 @@ function spent(view: RunView, t: Transfer, store: Store): HTMLElement {
   );
 }
 
+/** Its route, and below it each other one that it took. */
 function route(view: RunView, t: Transfer, store: Store): HTMLElement {
-  const items = (view.routes.get(t.id) ?? []).map((id, hop) => {
+  const legs = view.legs.get(t.id) ?? [];
+  const known = legs.some((leg) => leg.route.length > 0) || t.route;
+  if (!known) return h("div", {}, h("h4", {}, "Route"), h("p", {}, "not known"));
+  const parts = legs.flatMap((leg, i) => {
+    const other = t.reroutes?.[i - 1];
+    const title = other
+      ? [`Route from ${format.time(other.at_s)} on, as `, linkButton([view], other.down, store), " was down"]
+      : ["Route"];
+    return [h("h4", {}, ...title), h("ol", { class: "route" }, ...hops(view, leg, store))];
+  });
+  return h("div", {}, ...parts);
+}
+
+function hops(view: RunView, leg: Leg, store: Store): HTMLElement[] {
+  return leg.route.map((id, hop) => {
     const l = view.links.get(id);
-    const share = t.shares ? `, carries ${format.percent(t.shares[hop] ?? 1)} of the bytes` : "";
+    const share = leg.shares ? `, carries ${format.percent(leg.shares[hop] ?? 1)} of the bytes` : "";
     const use = ` ${format.percent(utilisation(view, id, store.state.time))} of ${format.rate(l?.bandwidth_Bps)}${share}`;
     return h("li", {}, l ? linkButton([view], l, store) : String(id), use);
   });
-  const known = items.length > 0 || t.route;
-  return h("div", {}, h("h4", {}, "Route"), known ? h("ol", { class: "route" }, ...items) : h("p", {}, "not known"));
 }

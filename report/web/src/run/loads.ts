@@ -3,8 +3,9 @@
 import type { Aggregated, Link } from "../contract.ts";
 import * as format from "../core/format.ts";
 import { lastAtMost } from "../core/scale.ts";
+import { type Leg, along } from "./legs.ts";
 import type { Numbers } from "./numbering.ts";
-import type { Spans } from "./spans.ts";
+import type { Span, Spans } from "./spans.ts";
 
 export interface Loads {
   /** Where loads change, ascending; load `i` holds from `times[i]` to `times[i + 1]`. */
@@ -14,35 +15,42 @@ export interface Loads {
 }
 
 /** Sums the rates of the spans of all transfers over their routes; one that takes several puts a part on each link. */
-export function loadsOf(
-  spans: Spans,
-  routes: Map<string, number[]>,
-  sharesOf: (id: string) => number[] | null | undefined,
-): Loads {
-  const times = boundaries(spans);
+export function loadsOf(spans: Spans, legs: Map<string, Leg[]>): Loads {
+  const parts = [...spans].map(([id, list]) => list.flatMap((span) => partsOf(span, legs.get(id) ?? [])));
+  const times = boundaries(parts);
   const index = new Map(times.map((t, i) => [t, i]));
   const byLink = new Map<number, Float64Array>();
-  for (const [id, list] of spans) {
-    const shares = sharesOf(id);
-    for (const [hop, link] of (routes.get(id) ?? []).entries()) {
-      const share = shares?.[hop] ?? 1;
+  for (const part of parts.flat()) {
+    const [first, end] = [index.get(part.from)!, index.get(part.to)!];
+    part.leg?.route.forEach((link, hop) => {
       let load = byLink.get(link);
       if (!load) byLink.set(link, (load = new Float64Array(Math.max(0, times.length - 1))));
-      for (const span of list) {
-        const end = index.get(span.to)!;
-        for (let i = index.get(span.from)!; i < end; i++) load[i]! += span.rate * share;
-      }
-    }
+      const rate = part.rate * (part.leg!.shares?.[hop] ?? 1);
+      for (let i = first; i < end; i++) load[i]! += rate;
+    });
   }
   return { times, byLink };
 }
 
-function boundaries(spans: Spans): number[] {
+/** A rate over one route. */
+interface Part {
+  from: number;
+  to: number;
+  rate: number;
+  leg: Leg | null;
+}
+
+function partsOf({ from, to, rate }: Span, legs: Leg[]): Part[] {
+  if (legs.length < 2) return [{ from, to, rate, leg: legs[0] ?? null }];
+  return [...along(legs, from, to)].map((part) => ({ ...part, rate }));
+}
+
+function boundaries(parts: Part[][]): number[] {
   const seen = new Set<number>();
-  for (const list of spans.values())
-    for (const span of list) {
-      seen.add(span.from);
-      seen.add(span.to);
+  for (const list of parts)
+    for (const part of list) {
+      seen.add(part.from);
+      seen.add(part.to);
     }
   return [...seen].sort((a, b) => a - b);
 }

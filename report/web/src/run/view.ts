@@ -6,6 +6,7 @@ import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
 import { fillsOf } from "./fills.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
+import { type Leg, legsOf, linksOf } from "./legs.ts";
 import { type Numbers, numbersOf } from "./numbering.ts";
 import { type Span, type Spans, hasPhases, spansOf } from "./spans.ts";
 
@@ -21,7 +22,9 @@ export interface RunView {
   nodes: TopologyNode[];
   /** Links by their number on the page. */
   links: Map<number, Link>;
-  /** The links that transfers travel, by their numbers. */
+  /** The routes of transfers over time. */
+  legs: Map<string, Leg[]>;
+  /** The links that transfers travel, by their numbers; of several routes each link once. */
   routes: Map<string, number[]>;
   transfers: Map<string, Transfer>;
   spans: Spans;
@@ -48,12 +51,11 @@ export function letter(index: number): string {
 
 function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunView {
   const spans = spansOf(run);
-  const routes = new Map(run.transfers.map((t) => [t.id, (t.route ?? []).map((id) => numbers.get(id)!)]));
+  const legs = new Map(run.transfers.map((t) => [t.id, legsOf(t, numbers)]));
+  const routes = new Map([...legs].map(([id, list]) => [id, linksOf(list)]));
   const byId = new Map(run.transfers.map((t) => [t.id, t]));
   const links = new Map(run.links.map((l, i) => [numbers.get(l.id ?? i)!, l]));
-  const loads = run.aggregated
-    ? loadsOfBins(run.aggregated, links, numbers)
-    : loadsOf(spans, routes, (id) => byId.get(id)?.shares);
+  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, legs);
   return {
     index,
     letter: letter(index),
@@ -62,6 +64,7 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
     run,
     nodes: run.nodes ?? [],
     links,
+    legs,
     routes,
     transfers: byId,
     spans,
