@@ -44,14 +44,8 @@ def large_table(count: int = 1_000_000) -> None:
         "link_types": {"l": {"bandwidth": "16GB/s"}},
         "tree": {"s": {"kind": "switch", "children": {"g[0-99]": {"kind": "gpu", "link": "l"}}}},
     }
-    # Each to all others, 102 times.
-    pairs = {"all-to-all": {"nodes": "g[0-99]", "size": "1MB", "id": "a"}}
-    scenario = {
-        "weir": 1,
-        "topology": topology,
-        "arbiter": "max-min",
-        "workload": [{"repeat": {"count": count // 9900 + 1, "items": [pairs]}}],
-    }
+    pattern = {"kind": "random", "id": "load", "count": count, "seed": 1, "size": "1MB", "within": "1s"}
+    scenario = {"weir": 1, "topology": topology, "arbiter": "max-min", "workload": [{"pattern": pattern}]}
     begin = time.perf_counter()
     result = weir.run(scenario)
     ran = time.perf_counter() - begin
@@ -96,7 +90,8 @@ def policies() -> None:
 
 
 def sweeps() -> None:
-    sizes = {"workload[0].transfer.size": [f"{300 + at}MB" for at in range(100)], "workload[1].transfer.size": [f"{300 + at}MB" for at in range(100)]}
+    values = [f"{300 + at}MB" for at in range(100)]
+    sizes = {f"workload[{item}].transfer.size": values for item in range(2)}
     one, two = [], []
     for _ in range(3):
         one.append(seconds(lambda: weir.sweep(FOUR, sizes, threads=1)))

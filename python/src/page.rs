@@ -26,7 +26,7 @@ pub(crate) fn page(
     let policies = requests.iter().map(|request| &request.policies).chain(runs.iter().map(|run| run.policies()));
     let policies = policies.into_iter().find(|policies| !policies.is_empty()).cloned().unwrap_or_else(Policies::none);
     call(py, None, &policies, |watched| {
-        let until = until.as_deref().map(|until| weir_scenario::parse_time(until)).transpose();
+        let until = until.as_deref().map(weir_scenario::parse_time).transpose();
         let until = until.map_err(Error::input)?.map(|until| weir::SimTime(until.0));
         let options = RunOptions { until, cancel: Some(watched.cancel.clone()), ..RunOptions::default() };
         let mut page = Page::default();
