@@ -282,9 +282,8 @@ fn simulated(vary: Vary, method: Method, objective: Objective) -> bool {
 
 /// Whether a grid has more points than are simulated one by one.
 fn is_large(spec: &OptimizeSpec) -> bool {
-    let counts = spec.parameters.iter().map(|parameter| parameter.values().len() as u64);
-    spec.method == Method::Auto
-        && counts.fold(Some(1_u64), |all, values| all?.checked_mul(values)).is_none_or(|all| all > MOST_CANDIDATES)
+    let mut counts = spec.parameters.iter().map(|parameter| parameter.values().len() as u64);
+    spec.method == Method::Auto && counts.try_fold(1, u64::checked_mul).is_none_or(|all| all > MOST_CANDIDATES)
 }
 
 impl SearchOptions<'_> {

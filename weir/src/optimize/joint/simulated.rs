@@ -26,9 +26,11 @@ pub(super) struct Kept {
     placement: Vec<usize>,
     values: Vec<usize>,
     scenario: Scenario,
-    /// What each device sends, with the place of each in the scenario as it is.
-    sources: Vec<(NodeId, Vec<(Option<OwnPlace>, TaskId)>)>,
+    sources: Vec<(NodeId, Vec<Placed>)>,
 }
+
+/// A transfer of a device, with its place in the scenario as it is.
+type Placed = (Option<OwnPlace>, TaskId);
 
 /// The scenario as it is.
 pub(super) struct Baseline {
@@ -136,7 +138,7 @@ impl Kept {
         };
         let places: Vec<Vec<usize>> = candidate.order.iter().map(inverse).collect();
         let key = |own: Option<OwnPlace>| own.map_or((usize::MAX, 0), |(source, at)| (source, places[source][at]));
-        let sorted = |(device, tasks): &(NodeId, Vec<(Option<OwnPlace>, TaskId)>)| {
+        let sorted = |(device, tasks): &(NodeId, Vec<Placed>)| {
             let mut tasks = tasks.clone();
             // Stable: what belongs together stays in its order.
             tasks.sort_by_key(|&(own, _)| key(own));
