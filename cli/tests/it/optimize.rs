@@ -91,7 +91,7 @@ fn orders_of_loggp_messages() {
     }
     let per_byte = LOGGP.replacen("over: fabric", "per_byte: 1ns", 1);
     let file = folder.write("per-byte.yaml", &per_byte);
-    refused(&["optimize", &file], "it carries no bytes over the fabric");
+    refused(&["optimize", &file, "--method", "anneal"], "it carries no bytes over the fabric");
 }
 
 #[test]

@@ -36,8 +36,8 @@ pub struct Parameter {
     pub path: String,
     /// The values that it takes in turn.
     pub axis: AxisSpec,
-    /// Which of them the scenario has as it is, by its text.
-    pub own: Option<usize>,
+    /// What stands there in the scenario as it is, as a YAML text; `None` where there is nothing yet.
+    pub own: Option<String>,
     /// Where that is written.
     pub position: Position,
 }
@@ -83,11 +83,8 @@ pub(super) fn read(
         let found = path(context, files, entry, scenario);
         let axis = axis(context, &entry.value, &entry.key);
         let position = context.sources.position(entry.key_span);
-        let (found, axis) = (found?, axis?);
-        let mut parameter = Parameter { path: entry.key.to_string(), axis, own: None, position };
-        let text = found.map(|value| yaml::flow(&value));
-        parameter.own = text.and_then(|text| parameter.values().iter().position(|value| *value == text));
-        Ok(parameter)
+        let own = found?.map(|value| yaml::flow(&value));
+        Ok(Parameter { path: entry.key.to_string(), axis: axis?, own, position })
     })
 }
 

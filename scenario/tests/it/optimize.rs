@@ -147,8 +147,7 @@ fn several_kinds_vary_together() {
     let size = "parameters: { \"workload[0].transfer.size\": [2MB, 1MB] }";
     let spec = of(&format!("{{ vary: [parameters, order, placement], {size} }}"));
     assert_eq!(Some(spec.vary), Vary::of(&Vary::ALL));
-    // The scenario has the second value as it is.
-    assert_eq!(spec.parameters[0].own, Some(1));
+    assert_eq!(spec.parameters[0].own.as_deref(), Some("1MB"));
     assert_eq!(of("{ vary: [order] }").vary, Vary::Order);
     refused("{ vary: [] }", (8, 19), "`vary` is empty", "[order, placement]");
     refused("{ vary: [order, order] }", (8, 19), "names something twice", "once");

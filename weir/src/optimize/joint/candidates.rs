@@ -56,10 +56,10 @@ impl<'a> Candidates<'a> {
 
     /// Where chains of moves begin: the scenario as it is, or what is closest to it, then the best placements by costs.
     pub(super) fn starts(&self) -> Vec<Candidate> {
-        let own = Candidate {
-            values: self.axes.iter().map(|(parameter, _)| parameter.own.unwrap_or(0)).collect(),
-            ..self.space.first()
+        let own_value = |(parameter, values): &(&Parameter, Vec<String>)| {
+            values.iter().position(|value| Some(value) == parameter.own.as_ref()).unwrap_or(0)
         };
+        let own = Candidate { values: self.axes.iter().map(own_value).collect(), ..self.space.first() };
         let placements = self.ranks.as_ref().map_or_else(Vec::new, RankPlacement::best_by_costs);
         let mut starts = vec![own.clone()];
         for placement in placements {
