@@ -17,7 +17,7 @@ impl Mixed {
         let all = candidate.order.iter().flatten().chain(&candidate.placement).chain(&candidate.values);
         let hash =
             all.fold(self.seed, |hash, &part| (hash ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-        (self.holes == 0 || !hash.is_multiple_of(self.holes)).then(|| ((hash >> 40) % 1000) as f64)
+        (self.holes == 0 || !hash.is_multiple_of(self.holes)).then_some(((hash >> 40) % 1000) as f64)
     }
 }
 

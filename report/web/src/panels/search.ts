@@ -14,7 +14,7 @@ export function searchSection(search: Search, index: number): HTMLElement {
   const histogram = histogramOf(search);
   return section(
     `search-${index}`,
-    `Best ${search.vary}: ${search.scenario}`,
+    `Best ${kinds(search)}: ${search.scenario}`,
     `${search.file}, ${format.arbiter(search.arbiter)}`,
     facts(search),
     byValue || curve || histogram
@@ -27,7 +27,7 @@ export function searchSection(search: Search, index: number): HTMLElement {
         )
       : h("p", { class: "note" }, "The data hold no makespans of candidates but the best: no curve is drawn."),
     placement(search),
-    solution(search),
+    ...solution(search),
     candidates(search),
   );
 }
@@ -65,9 +65,12 @@ function facts(search: Search): HTMLElement {
   );
 }
 
+/** What varied, in words. */
+const kinds = ({ vary }: Pick<Search, "vary">) => [vary].flat().join(", ");
+
 /** By another objective the simulated time of the best need not be the least. */
 export function bestTitle({ objective, vary }: Search): string {
-  return objective === "makespan" ? "best" : `simulated time of the best ${vary} by ${objective}`;
+  return objective === "makespan" ? "best" : `simulated time of the best ${kinds({ vary })} by ${objective}`;
 }
 
 /** What the makespan of the best is against that of the baseline; by another objective it may be longer. */
@@ -103,7 +106,7 @@ export function proof(search: Search): string {
   return (search.proved_optimal ? `Proved${by}: no candidate is better.` : `Not proved to be the best${by}.`) + equal;
 }
 
-/** The solution by what was varied: one of these. */
+/** The solution by what was varied. */
 const found = (search: Search) =>
   (search.solution ?? {}) as {
     order?: Record<string, string[]>;
@@ -129,30 +132,30 @@ function placement(search: Search): HTMLElement | null {
   return h("div", { class: "panels" }, tree("Best placement", best), before && tree("Baseline", before));
 }
 
-function solution(search: Search): HTMLElement | null {
-  const s = found(search);
-  if (s.order)
-    return table(
-      ["sender", "order of sending"],
-      Object.entries(s.order).map(([k, v]) => [name(k), listOf(v)]),
-    );
-  if (s.placement)
-    return h(
-      "details",
-      {},
-      h("summary", {}, "Placement as a list"),
-      h(
-        "ol",
-        { start: 0, class: "ranks" },
-        s.placement.map((n, i) => h("li", { value: i }, name(n))),
-      ),
-    );
-  if (s.parameters)
-    return table(
-      ["parameter", "best value"],
-      Object.entries(s.parameters).map(([k, v]) => [name(k), name(text(v))]),
-    );
-  return null;
+/** What was found, of each kind that varied. */
+function solution(search: Search): HTMLElement[] {
+  const { order, placement, parameters } = found(search);
+  const pairs = <V>(head: string[], of: Record<string, V> | undefined, show: (value: V) => HTMLElement) =>
+    of
+      ? [
+          table(
+            head,
+            Object.entries(of).map(([k, v]) => [name(k), show(v)]),
+          ),
+        ]
+      : [];
+  const ranks = (placement ?? []).map((n, i) => h("li", { value: i }, name(n)));
+  const list = h(
+    "details",
+    {},
+    h("summary", {}, "Placement as a list"),
+    h("ol", { start: 0, class: "ranks" }, ...ranks),
+  );
+  return [
+    ...pairs(["sender", "order of sending"], order, listOf),
+    ...(placement ? [list] : []),
+    ...pairs(["parameter", "best value"], parameters, (v) => name(text(v))),
+  ];
 }
 
 function listOf(ids: string[]): HTMLElement {
