@@ -54,15 +54,14 @@ pub(crate) fn page(
 pub(crate) fn save(py: Python<'_>, file: PathBuf, bytes: Vec<u8>) -> PyResult<()> {
     py.detach(|| {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(".".as_ref());
-        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-        beside.write_all(&bytes)?;
+        let mut new = tempfile::Builder::new();
         // As readable as any new file.
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = std::fs::metadata(&file).map_or(0o644, |found| found.permissions().mode());
-            beside.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
-        }
+        let open = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666);
+        #[cfg(unix)]
+        new.permissions(open);
+        let mut beside = new.tempfile_in(folder)?;
+        beside.write_all(&bytes)?;
         beside.persist(&file).map_err(|error| error.error)?;
         Ok(())
     })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use weir::optimize::{PartFile, SearchOptions, SearchOutcome, SearchReport, Shard, Solution};
+use weir::optimize::{PartFile, SearchOptions, SearchOutcome, SearchReport, Shard, Solution, Vary};
 use weir::{Error, ErrorKind, WhatIfOptions};
 use weir_report::{Tables, text};
 
@@ -23,11 +23,13 @@ pub(crate) struct Search {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {
-    vary: Option<String>,
+    vary: Vec<String>,
     method: Option<String>,
     objective: Option<String>,
     exact: bool,
     budget: Option<String>,
+    candidates: Option<u64>,
+    seed: u64,
     /// Part and number of parts.
     shard: Option<(u64, u64)>,
     timing: bool,
@@ -42,17 +44,30 @@ impl Asked {
         });
         let shard = self.shard.map(|(index, count)| Shard::new(index, count).map_err(Error::input));
         Ok(SearchOptions {
-            vary: parsed(self.vary.as_deref())?,
+            vary: self.vary()?,
             method: parsed(self.method.as_deref())?,
             objective: parsed(self.objective.as_deref())?,
             exact: self.exact,
             budget: budget.transpose()?.map(|time| Duration::from_nanos(time.0 / 1000)),
+            candidates: self.candidates,
+            seed: self.seed,
             shard: shard.transpose()?,
             timing: self.timing,
             cancel: Some(&watched.cancel),
             watch: watched,
             ..SearchOptions::default()
         })
+    }
+}
+
+impl Asked {
+    fn vary(&self) -> Result<Option<Vary>, Error> {
+        let kinds = self.vary.iter().map(|word| parsed(Some(word))).collect::<Result<Vec<Option<Vary>>, _>>()?;
+        let kinds: Vec<Vary> = kinds.into_iter().flatten().collect();
+        match Vary::of(&kinds) {
+            None if !kinds.is_empty() => Err(Error::input("vary names something twice: name each of what varies once")),
+            vary => Ok(vary),
+        }
     }
 }
 
@@ -121,6 +136,17 @@ impl Search {
     #[getter]
     fn makespans_ps(&self) -> PyResult<Option<(u64, u64)>> {
         Ok(self.report()?.makespans())
+    }
+
+    #[getter]
+    fn objective(&self) -> PyResult<&'static str> {
+        Ok(self.report()?.result.objective.word())
+    }
+
+    /// Whether values by the objective are picoseconds.
+    #[getter]
+    fn is_time(&self) -> PyResult<bool> {
+        Ok(self.report()?.result.objective.is_time())
     }
 
     #[getter]

@@ -22,11 +22,30 @@ def test_an_order(command: str) -> None:
         [command, "optimize", "--json", "--no-timing", str(ORDER)], check=True, capture_output=True, text=True
     )
     assert found.to_json() == said.stdout
+    assert found.objective == "makespan" and found.best_ps is not None
+    assert found.best == found.best_ps / 1e12 and found.baseline > found.best
     assert found.best_ps is not None and found.baseline_ps is not None and found.best_ps < found.baseline_ps
     assert found.proved_optimal and found.complete
     assert len(found.table("solutions")) == sum(len(sent) for sent in found.solution["order"].values())
     with pytest.raises(ValueError, match="no table `points`"):
         found.table("points")
+
+
+def test_an_objective_that_is_no_time() -> None:
+    file = SCENARIOS / "mapping" / "helios-stencil.yaml"
+    found = weir.optimize(file, vary="placement", objective="distance", timing=False)
+    assert (found.objective, found.best, found.baseline) == ("distance", 52, 56)
+    assert found.best_ps is not None and "placement" in found.solution
+
+
+def test_several_kinds_together() -> None:
+    file = SCENARIOS / "optimize" / "stencil-helios.yaml"
+    found = weir.optimize(file, vary=["order", "placement"], candidates=20, seed=1, timing=False)
+    again = weir.optimize(file, vary=["placement", "order"], candidates=20, seed=1, timing=False)
+    assert found.to_json() == again.to_json() and set(found.solution) == {"order", "placement"}
+    assert found.best <= found.baseline
+    with pytest.raises(weir.ScenarioError, match="twice"):
+        weir.optimize(file, vary=["order", "order"])
 
 
 def test_what_if(command: str) -> None:

@@ -11,12 +11,16 @@ from ._build import Scenario, Topology
 from ._policy import is_policy, name_of
 from ._progress import Hook, Progress
 from ._results import Comparison, Result, Search, WhatIf
-from ._yaml import dump, flow
+from ._yaml import dump, flow, quoted
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, Any], Scenario, Topology]
 """A file, or a scenario as a dict or as a :class:`Scenario`."""
 Paths = Mapping[str, Any]
 """Values by their path in the scenario: ``{"workload[0].transfer.size": "1GB"}``."""
+
+
+Kind = Literal["order", "placement", "parameters"]
+"""What a search varies."""
 
 
 class Reading(TypedDict, total=False):
@@ -54,7 +58,7 @@ def _request(
     for each in _listed(arbiter):
         if is_policy(each):
             policies.append((name_of(each), each, bool(getattr(each, "pure", False))))
-            arbiters.append(policies[-1][0])
+            arbiters.append(quoted(policies[-1][0], "arbiter"))
         else:
             arbiters.append(flow(each, "arbiter"))
     if isinstance(source, (Scenario, Topology)):
@@ -169,21 +173,25 @@ def check(source: Source, **reading: Any) -> list[str]:
 
 
 def _search(
-    vary: str | None = None,
+    vary: str | Sequence[str] | None = None,
     method: str | None = None,
     objective: str | None = None,
     exact: bool = False,
     budget: str | None = None,
+    candidates: int | None = None,
+    seed: int = 0,
     shard: tuple[int, int] | None = None,
     timing: bool = True,
     threads: int | None = None,
 ) -> _weir.AskedOfSearch:
     return {
-        "vary": vary,
+        "vary": [str(word) for word in _listed(vary)],
         "method": method,
         "objective": objective,
         "exact": exact,
         "budget": budget,
+        "candidates": candidates,
+        "seed": seed,
         "shard": shard,
         "timing": timing,
         "threads": threads,
@@ -193,21 +201,26 @@ def _search(
 def optimize(
     source: Source,
     *,
-    vary: Literal["order", "placement", "parameters"] | None = None,
+    vary: Kind | Sequence[Kind] | None = None,
     method: str | None = None,
     objective: str | None = None,
     exact: bool = False,
     budget: str | None = None,
+    candidates: int | None = None,
+    seed: int = 0,
     timing: bool = True,
     threads: int | None = None,
     progress: bool | Hook | None = None,
     **reading: Any,
 ) -> Search:
-    """The best send order, placement or parameters, as ``weir optimize`` finds it.
+    """The best send order, placement or parameters, as ``weir optimize`` finds it; of several
+    together where ``vary`` is a list. Local search simulates ``candidates``, chosen by ``seed``.
 
     What is not said here is as the scenario's ``optimize`` says.
     """
-    asked = _search(vary, method, objective, exact, budget, None, timing, threads)
+    asked = _search(
+        vary, method, objective, exact, budget, candidates, seed, timing=timing, threads=threads
+    )
     with Progress(progress, "search") as hook:
         return Search(_weir.optimize(_request(source, **reading), asked, None, hook))
 
@@ -245,21 +258,21 @@ def sweep(
     edit = ("optimize", flow({"vary": "parameters", "parameters": _axes(grid)}, "optimize"))
     if client is not None:
         return _merged(client, source, edit, reading).table("candidates")
-    asked = _search("parameters", timing=False, threads=threads)
+    asked = _search("parameters", method="exhaustive", timing=False, threads=threads)
     with Progress(progress, "points") as hook:
         return _weir.optimize(_request(source, **reading), asked, edit, hook).table("candidates")
 
 
 def _axes(grid: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     for path, values in grid.items():
-        if isinstance(values, str) or not hasattr(values, "__iter__"):
+        if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
             raise TypeError(f"{path}: give a list of values, not {type(values).__name__}")
     return {path: list(values) for path, values in grid.items()}
 
 
 def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: dict[str, Any]) -> str:
     """A part of a sweep, on a worker, which has one thread for it."""
-    asked = _search("parameters", shard=shard, timing=False, threads=1)
+    asked = _search("parameters", method="exhaustive", shard=shard, timing=False, threads=1)
     part = _weir.optimize(_request(source, **reading), asked, edit, None).part()
     assert part is not None, "a search that is split gives parts"
     return part

@@ -212,8 +212,21 @@ class Search(_Text):
 
     @property
     def baseline(self) -> float:
-        """The objective of the scenario as it is; of a makespan, seconds."""
-        return self._search.baseline / (1 if self.baseline_ps is None else _PS_PER_S)
+        """The scenario as it is, by the objective; of times, seconds."""
+        return self._in_seconds(self._search.baseline)
+
+    @property
+    def best(self) -> float:
+        """The best, by the objective; of times, seconds."""
+        return self._in_seconds(self._search.best)
+
+    def _in_seconds(self, value: float) -> float:
+        return value / _PS_PER_S if self._search.is_time else value
+
+    @property
+    def objective(self) -> str:
+        """By what candidates were compared, such as ``makespan``."""
+        return self._search.objective
 
     @property
     def solution(self) -> _weir.Solution:

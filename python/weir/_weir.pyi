@@ -18,11 +18,13 @@ class AskedOfRun(TypedDict):
     jitter: tuple[str, int] | None
 
 class AskedOfSearch(TypedDict):
-    vary: str | None
+    vary: Sequence[str]
     method: str | None
     objective: str | None
     exact: bool
     budget: str | None
+    candidates: int | None
+    seed: int
     shard: tuple[int, int] | None
     timing: bool
     threads: int | None
@@ -128,6 +130,8 @@ class Search:
     baseline: float
     best: float
     makespans_ps: tuple[int, int] | None
+    objective: str
+    is_time: bool
     proved_optimal: bool
     complete: bool
     solution: Solution

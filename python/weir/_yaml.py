@@ -38,6 +38,11 @@ def flow(value: Any, path: str) -> str:
     return value if isinstance(value, str) else _flow(value, path)
 
 
+def quoted(text: str, path: str) -> str:
+    """A text that stands for itself, whatever is in it."""
+    return _scalar(text, path)
+
+
 def _flow(value: Any, path: str) -> str:
     value = _plain(value, path)
     if isinstance(value, dict):

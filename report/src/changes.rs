@@ -64,6 +64,10 @@ impl LinkChangeRow<'_> {
     }
 }
 
+fn times_of(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 fn others_of(links: usize) -> String {
     if links == 1 { "1 more link".to_owned() } else { format!("{links} more links") }
 }
@@ -96,17 +100,18 @@ impl<'a> Run<'a> {
                 shares,
             }
         };
-        self.outcome.reroutes.iter().filter(|other| other.task == task).map(row).collect()
+        self.outcome.reroutes_of(task).iter().map(row).collect()
     }
 
     /// Which transfers took which routes: a sentence for each of the first, without a full stop.
     pub(crate) fn reroute_sentences(&self) -> Vec<String> {
-        let all = &self.outcome.reroutes;
+        let mut all: Vec<&Reroute> = self.outcome.reroutes.iter().collect();
+        all.sort_by_key(|other| (other.time, other.task));
         let more = all.len().saturating_sub(NAMED);
         let tasks: BTreeSet<TaskId> = all.iter().map(|other| other.task).collect();
         let others = (more > 0).then(|| match tasks.len() {
-            1 => format!("it took another route {more} more times"),
-            tasks => format!("{more} more times a transfer took another route; {tasks} transfers did so"),
+            1 => format!("it took another route {} more", times_of(more)),
+            tasks => format!("a transfer took another route {} more; {tasks} transfers did so", times_of(more)),
         });
         all.iter().take(NAMED).map(|other| self.reroute_sentence(other)).chain(others).collect()
     }

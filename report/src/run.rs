@@ -101,9 +101,9 @@ impl Run<'_> {
     /// The same with the links over which a transfer goes on at a time.
     pub(crate) fn carried_at(&self, task: TaskId, time: SimTime) -> Option<Carried<'_>> {
         let mut carried = self.carried(task)?;
-        let reroutes = &self.outcome.reroutes;
+        let reroutes = self.outcome.reroutes_of(task);
         let until = reroutes.partition_point(|other| other.time <= time);
-        if let Some(last) = reroutes[..until].iter().rev().find(|other| other.task == task) {
+        if let Some(last) = reroutes[..until].last() {
             carried.links = &last.links;
         }
         Some(carried)

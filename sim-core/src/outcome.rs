@@ -142,10 +142,21 @@ pub struct Outcome {
     pub incremental: bool,
     /// The links that changed, by id; empty where none did.
     pub link_changes: Vec<LinkChangeTotals>,
-    /// The transfers that took another route when a link went down, by time; those of one instant by id.
+    /// The transfers that took another route when a link went down, by id; those of one transfer by time.
     pub reroutes: Vec<Reroute>,
     /// What packets did, where transfers went packet by packet.
     pub packets: Option<PacketCounts>,
+}
+
+impl Outcome {
+    /// The other routes that a transfer took, by time.
+    #[must_use]
+    pub fn reroutes_of(&self, task: TaskId) -> &[Reroute] {
+        let all = &self.reroutes[..];
+        let from = all.partition_point(|reroute| reroute.task < task);
+        let count = all[from..].partition_point(|reroute| reroute.task == task);
+        &all[from..from + count]
+    }
 }
 
 /// Why a run cannot go on.

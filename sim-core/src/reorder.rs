@@ -58,7 +58,7 @@ impl Places {
 
     fn reroutes(&self, mut reroutes: Vec<Reroute>) -> Vec<Reroute> {
         reroutes.iter_mut().for_each(|reroute| reroute.task = self.original(reroute.task));
-        reroutes.sort_by_key(|reroute| (reroute.time, reroute.task));
+        reroutes.sort_by_key(|reroute| (reroute.task, reroute.time));
         reroutes
     }
 

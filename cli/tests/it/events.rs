@@ -102,6 +102,16 @@ fn a_result_says_who_waited_for_which_link() {
     assert!(result["remarks"][0].as_str().expect("a sentence").contains("down for 5.000 ms"), "{result}");
 }
 
+/// From 200 us on the link of h0 is down for 100 us, that of h1 for 500 us: it waits longest for the second.
+#[test]
+fn a_wait_is_for_the_link_that_is_down_then() {
+    let down = |host: &str, time: &str| format!("{{ at: 200us, for: {time}, link: [{host}, sw], bandwidth: down }}");
+    let result = result(&format!("events: [{}, {}]", down("h0", "100us"), down("h1", "500us")));
+    let transfer = &result["transfers"][0];
+    assert_eq!(transfer["end_ps"], 1500 * US);
+    assert_eq!(transfer["bottleneck"], serde_json::json!({ "from": "sw", "to": "h1" }));
+}
+
 #[test]
 fn a_table_has_changes_too() {
     let folder = TempDir::new().expect("a folder");

@@ -96,8 +96,8 @@ impl Kept {
         let wanted: Vec<bool> = (0..run.outcome.links.len()).map(|link| named(LinkId::from_index(link))).collect();
         let taken = |task: TaskId| -> Vec<LinkId> {
             let own = run.carried(task).map_or(&[][..], |carried| carried.links);
-            let others = run.outcome.reroutes.iter().filter(|other| other.task == task);
-            own.iter().chain(others.flat_map(|other| &other.links)).copied().collect()
+            let others = run.outcome.reroutes_of(task);
+            own.iter().chain(others.iter().flat_map(|other| &other.links)).copied().collect()
         };
         let crosses = |task: TaskId| filter.links.is_empty() || taken(task).iter().any(|link| wanted[link.index()]);
         let mut chosen: Vec<TaskId> = run.transfers().filter(|&task| crosses(task)).collect();

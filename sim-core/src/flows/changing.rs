@@ -146,6 +146,11 @@ impl<'a> Flows<'a> {
             let task = self.active[slot as usize].task;
             changing.failure.get_or_insert(SimError::LinkDown { time: now, link, task });
         }
+        self.lay_to(now, slot, link);
+    }
+
+    /// From now on a transfer waits for this link.
+    fn lay_to(&mut self, now: SimTime, slot: u32, link: LinkId) {
         let down = Binding::new(link, Cause::LinkDown, u32::MAX);
         self.bottlenecks.change(slot, now, self.active[slot as usize].remaining, down, down);
     }
@@ -232,16 +237,25 @@ impl<'a> Flows<'a> {
         let Some(changing) = &mut self.changing else { return false };
         let mut waiting = std::mem::take(&mut changing.waiting);
         let before = waiting.len();
-        waiting.retain(|&(slot, down)| {
-            if self.is_rerouting() {
-                return !self.find_way(now, slot, down);
+        waiting.retain_mut(|(slot, link)| {
+            let down = self.down_on(*slot);
+            if self.is_rerouting() && self.find_way(now, *slot, down.unwrap_or(*link)) {
+                return false;
             }
-            let waits = self.down_on(slot).is_some();
-            if !waits {
-                self.join(slot);
-                self.changed = true;
+            match down {
+                // Another link of its route is down than before.
+                Some(down) if down != *link => {
+                    *link = down;
+                    self.lay_to(now, *slot, down);
+                }
+                None if !self.is_rerouting() => {
+                    self.join(*slot);
+                    self.changed = true;
+                    return false;
+                }
+                _ => {}
             }
-            waits
+            true
         });
         let any = waiting.len() < before;
         if let Some(changing) = &mut self.changing {

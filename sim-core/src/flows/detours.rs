@@ -169,11 +169,11 @@ impl Flows<'_> {
         }
     }
 
-    /// The transfers that took another route, in order of time.
+    /// The transfers that took another route, by id; those of one transfer by time.
     pub(crate) fn reroutes(&mut self) -> Vec<Reroute> {
         let Some(changing) = &mut self.changing else { return Vec::new() };
         let mut log = std::mem::take(&mut changing.detours.log);
-        log.sort_by_key(|reroute| (reroute.time, reroute.task));
+        log.sort_by_key(|reroute| (reroute.task, reroute.time));
         log
     }
 }

@@ -228,7 +228,8 @@ impl Settings {
         let settings = Self {
             vary,
             sweep: vary == Vary::Order && own.is_some_and(|spec| !spec.parameters.is_empty()),
-            simulated: simulated(vary, method, objective) || vary == Vary::Parameters && own.is_some_and(is_large),
+            simulated: simulated(vary, method, objective)
+                || vary == Vary::Parameters && options.split().is_none() && own.is_some_and(is_large),
             method,
             objective,
         };

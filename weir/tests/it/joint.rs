@@ -205,3 +205,78 @@ fn what_varies_is_named_once() {
     assert_eq!(two, Vary::of(&[Vary::Order, Vary::Parameters]).expect("in any order"));
     assert_eq!((two.word(), two.has(Vary::Placement)), ("[order, parameters]", false));
 }
+
+/// Three devices at a switch, 10 GB/s each.
+fn three(rest: &str) -> String {
+    format!(
+        "weir: 1\ntopology:\n  link_types: {{ x: {{ bandwidth: 10GB/s }} }}\n  \
+         tree: {{ s: {{ kind: switch, children: {{ \"g[0-2]\": {{ kind: gpu, link: x }} }} }} }}\narbiter: max-min\n{rest}"
+    )
+}
+
+/// A computation of 100 ms has no part in a throughput: 200 MB in 10 ms are more than in 20 ms, one after the other.
+#[test]
+fn a_computation_bounds_no_throughput() {
+    let text = three(
+        "workload:
+  - transfer: { id: a, from: g0, to: g2, size: 100MB }
+  - transfer: { id: b, from: g1, to: g0, size: 100MB, after: [a] }
+  - compute: { id: c, device: g0, time: 100ms }
+optimize:
+  vary: parameters
+  objective: throughput
+  parameters: { workload[1].transfer.after: [[a], []] }
+",
+    );
+    let file = file("throughput.yaml", &text);
+    let local = |count| SearchOptions {
+        method: Some(Method::LocalSearch),
+        candidates: Some(count),
+        ..SearchOptions::default()
+    };
+    let [one, all] = [1, 40].map(|count| found(&file, &local(count)).result);
+    assert_eq!((one.best, one.proved_optimal), (10e9, false));
+    assert_eq!((all.best, all.proved_optimal), (20e9, true));
+}
+
+/// Events that a value brings may widen links, so nothing is known of what no candidate is better than.
+#[test]
+fn events_among_the_values_leave_no_bound() {
+    let wide = |node: &str| format!("{{ at: 0s, link: [{node}, s], bandwidth: 100GB/s }}");
+    let text = three(&format!(
+        "events: []
+workload:
+  - transfer: {{ id: a, from: g0, to: g2, size: 100MB }}
+  - transfer: {{ id: b, from: g0, to: g1, size: 100MB }}
+optimize:
+  vary: [order, parameters]
+  parameters: {{ events: [[], [{}]] }}
+",
+        ["g0", "g1", "g2"].map(wide).join(", ")
+    ));
+    let file = file("wider.yaml", &text);
+    let local = |count| SearchOptions {
+        method: Some(Method::LocalSearch),
+        candidates: Some(count),
+        ..SearchOptions::default()
+    };
+    let [one, all] = [1, 40].map(|count| found(&file, &local(count)).result);
+    assert_eq!((one.best, one.bound, one.proved_optimal), (20e9, None, false));
+    assert_eq!((all.best, all.bound, all.proved_optimal), (2e9, None, false));
+}
+
+/// A place that a transfer does not allow is no candidate: rank 0 sends to g2, so it is not there.
+#[test]
+fn places_that_transfers_do_not_allow_do_not_count() {
+    let text = three(
+        "ranks: [g0, g1]
+workload:
+  - transfer: { id: a, from: { rank: 0 }, to: { rank: 1 }, size: 100MB }
+  - transfer: { id: b, from: { rank: 0 }, to: g2, size: 10MB }
+optimize: { vary: placement, objective: makespan, devices: [g0, g1, g2] }
+",
+    );
+    let result = found(&file("fixed.yaml", &text), &SearchOptions::default()).result;
+    // Of 6 placements the 2 with rank 0 on g2 are none; 11 ms is what rank 0 sends.
+    assert_eq!((result.best, result.candidates, result.proved_optimal), (11e9, Some(4), true));
+}

@@ -45,9 +45,6 @@ impl Bound {
 
 /// A bound of all candidates; none where none is known: links change, packets are sent, or there are too many points.
 pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Option<Bound> {
-    if !context.scenario.changes.is_empty() || context.spec().packets.is_some() {
-        return None;
-    }
     let axes = &candidates.space.axes;
     let points = axes.iter().try_fold(1_u128, |all, &values| all.checked_mul(values as u128));
     let points = points.filter(|&points| points <= MOST_POINTS)? as usize;
@@ -70,10 +67,17 @@ pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Op
 
 /// The bound of one scenario: the highest of all kinds.
 fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scenario) -> Option<Bound> {
+    // Values may bring events, or packets.
+    let has_packets = scenario.arbiters.get(context.arbiter).is_none_or(|spec| spec.packets.is_some());
+    if !scenario.changes.is_empty() || has_packets {
+        return None;
+    }
     let objective = context.settings.objective;
     let items = items(objective, scenario);
     let lower = Lower::new(scenario, candidates)?;
-    let all = |task: TaskId| counts(items, task);
+    // Of a throughput only what carries bytes.
+    let carries = |task: TaskId| objective != Objective::Throughput || carried(scenario, task) > 0.0;
+    let all = |task: TaskId| counts(items, task) && carries(task);
     let path = |value: f64| Bound::new(value, "the critical path");
     let end = |tasks: &mut dyn Iterator<Item = TaskId>| tasks.map(|t| lower.ends[t.index()]).fold(0.0, f64::max);
     let ends = || items.iter().map(|item| (item.weight, end(&mut item.tasks())));

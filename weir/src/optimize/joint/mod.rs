@@ -75,7 +75,11 @@ fn result(
     candidates: Option<u128>,
 ) -> SearchResult<()> {
     let (found, whole, objective) = (&best.found, best.knows_all(), context.settings.objective);
+    debug_assert!(bound.is_none_or(|bound| found.value >= bound * (1.0 - EQUAL)), "{bound:?} above {}", found.value);
     let reached = bound.is_some_and(|bound| found.value <= bound * (1.0 + EQUAL));
+    // A bound above what was found is wrong: then nothing is claimed.
+    let bound = bound.filter(|&bound| found.value >= bound * (1.0 - EQUAL));
+    let reached = reached && bound.is_some();
     let bound = if whole { Some(found.value) } else { bound.map(|bound| bound.min(found.value)) };
     let (from, to) = (natural(objective, baseline), natural(objective, found.value));
     let result = SearchResult {
@@ -167,6 +171,7 @@ fn nothing(context: &SearchContext<'_>) -> Error {
     if context.cancelled() {
         return too_soon();
     }
-    let what = "no candidate that was tried comes to an end: each contradicts `after`, or ends in a deadlock";
+    let what = "no candidate that was tried comes to an end: each contradicts `after`, has places that a transfer does not allow, or \
+                stops";
     Error::input(format!("{}: {what}; vary something else", context.scenario.file))
 }

@@ -94,7 +94,11 @@ impl<'a> Simulated<'a> {
         let known = kept.take().filter(|k| k.placement == candidate.placement && k.values == candidate.values);
         let kept = kept.insert(match known {
             Some(known) => known,
-            None => self.read(candidate)?,
+            None => match self.read(candidate) {
+                Ok(read) => read,
+                Err(_) if self.is_refused_by_places(candidate) => return Ok(None),
+                Err(error) => return Err(error),
+            },
         });
         if !candidate.order.is_empty() {
             let orders = kept.ordered(candidate);
@@ -107,6 +111,12 @@ impl<'a> Simulated<'a> {
             Err(error) if error.kind() == ErrorKind::Stopped => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a candidate that cannot be read could be with the ranks where they are.
+    fn is_refused_by_places(&self, candidate: &Candidate) -> bool {
+        let own = self.candidates.space.first().placement;
+        candidate.placement != own && self.read(&Candidate { placement: own, ..candidate.clone() }).is_ok()
     }
 
     fn read(&self, candidate: &Candidate) -> Result<Kept, Error> {
@@ -123,7 +133,8 @@ impl<'a> Simulated<'a> {
     /// An error of a candidate that cannot be read, with its values.
     fn named(&self, candidate: &Candidate, error: &Error) -> Error {
         let edits = self.candidates.edits(candidate);
-        let values: Vec<String> = edits.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let values: Vec<String> =
+            edits.iter().filter(|(path, _)| path != "order").map(|(path, value)| format!("{path}={value}")).collect();
         Error::new(error.kind(), format!("candidate {}: {}", values.join(", "), error.brief()))
     }
 }
