@@ -74,7 +74,9 @@ fn locked(make: impl Fn() -> io::Result<NamedTempFile>) -> io::Result<NamedTempF
 /// The disk is full, or the target cannot be replaced.
 pub(crate) fn put_in_place(file: NamedTempFile, target: &Path) -> io::Result<()> {
     to_disk(&file)?;
-    let path = file.into_temp_path();
+    // Locked until it has its name: else another program takes it for a leftover. Windows renames no open file.
+    let (open, path) = file.into_parts();
+    let _locked = cfg!(unix).then_some(open);
     std::fs::rename(&path, target)?;
     // It has another name now: there is nothing to remove.
     let _ = path.keep();

@@ -24,7 +24,7 @@ pub(crate) fn page(
     let requests: Vec<&Request> = requests.iter().map(Bound::get).collect();
     let runs: Vec<&Run> = runs.iter().map(Bound::get).collect();
     let policies = requests.iter().map(|request| &request.policies).chain(runs.iter().map(|run| run.policies()));
-    let policies = policies.into_iter().find(|policies| !policies.is_empty()).cloned().unwrap_or_else(Policies::none);
+    let policies = Policies::first_of(policies);
     call(py, None, &policies, |watched| {
         let until = until.as_deref().map(weir_scenario::parse_time).transpose();
         let until = until.map_err(Error::input)?.map(|until| weir::SimTime(until.0));

@@ -42,6 +42,11 @@ impl Policies {
         Self::new(Vec::new())
     }
 
+    /// The first of several that has policies.
+    pub(crate) fn first_of<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        all.into_iter().find(|policies| !policies.is_empty()).cloned().unwrap_or_else(Self::none)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.policies.is_empty()
     }

@@ -204,8 +204,7 @@ pub(crate) struct Comparison(weir::Comparison);
 #[pyfunction]
 pub(crate) fn compare(py: Python<'_>, runs: Vec<Bound<'_, Run>>) -> PyResult<Comparison> {
     let all: Vec<weir::Run> = runs.iter().map(|run| run.get().run.clone()).collect();
-    let policies = runs.first().map(|run| run.get().policies.clone());
-    let policies = policies.unwrap_or_else(Policies::none);
+    let policies = Policies::first_of(runs.iter().map(|run| &run.get().policies));
     Ok(Comparison(call(py, None, &policies, |_| weir::compare(&all))?))
 }
 

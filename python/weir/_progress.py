@@ -14,8 +14,8 @@ Hook = Callable[[int, int], None]
 class Progress:
     """A bar of tqdm while it is entered.
 
-    ``show``: whether it is shown; by default where stderr is a terminal or this is a notebook. A
-    function is called with what is done and how many there are.
+    ``show``: whether it is shown; by default where stderr is a terminal. A function is called with
+    what is done and how many there are.
     """
 
     def __init__(self, show: bool | Hook | None, what: str) -> None:

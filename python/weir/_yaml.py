@@ -64,10 +64,10 @@ def _plain(value: Any, path: str) -> Any:
         return list(value)
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    # Numbers of NumPy and the like.
-    item = getattr(value, "item", None)
-    if callable(item):
-        return item()
+    # Numbers and arrays of NumPy and the like.
+    listed = getattr(value, "tolist", None)
+    if callable(listed):
+        return listed()
     raise TypeError(
         f"{path or 'the scenario'}: {type(value).__name__} is not data of a scenario: "
         "use text, numbers, booleans, lists and dicts"

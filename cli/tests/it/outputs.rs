@@ -21,6 +21,22 @@ fn output_files_are_whole_or_absent() {
     assert_eq!(names.len(), 2, "nothing is left beside the target: {names:?}");
 }
 
+/// Each removes what dead programs have left in the folder, but nothing that the others are about to put in its place.
+#[test]
+fn programs_may_write_into_one_folder_at_once() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let write_often = |writer: usize| {
+        let target = folder.path().join(format!("out-{writer}.json"));
+        let target = target.to_str().expect("a UTF-8 path");
+        for _ in 0..12 {
+            let ended = run(&["run", &file, "--json", "--output", target]);
+            assert_eq!(ended.code, 0, "{}", ended.stderr);
+        }
+    };
+    std::thread::scope(|scope| (0..6).for_each(|writer| drop(scope.spawn(move || write_often(writer)))));
+}
+
 #[test]
 fn a_target_that_cannot_be_is_named_with_the_reason() {
     let folder = folder();

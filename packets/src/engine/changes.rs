@@ -10,6 +10,10 @@ use crate::wire::WireRate;
 impl Engine {
     /// From `now` on a link has this rate; `None` while it is down. What it does in this instant follows with [`Self::step`].
     pub fn change_link(&mut self, now: u64, link: u32, rate: Option<WireRate>) {
+        // DLLPs pass when a link is looked at: those that began before had the rate of then.
+        if let Some(before) = now.checked_sub(1) {
+            self.pass_dllps(before, link);
+        }
         self.periods.forget();
         self.end_port_phase(now);
         self.end_starved(now, link);

@@ -43,7 +43,7 @@ fn links_that_carried_bytes_have_their_utilisation() {
 fn runs_share_tables_and_some_are_left_out() {
     let tables = of_runs(2, &["phases"], |_| ());
     let rows: Vec<_> = tables.all().iter().map(|table| (table.name, table.rows())).collect();
-    assert_eq!(rows, [("transfers", 4), ("links", 4)]);
+    assert_eq!(rows, [("transfers", 4), ("links", 4), ("operations", 4)]);
     assert!(rows.iter().all(|(name, _)| TABLES.contains(name)));
     assert!(!column(&tables, "links", "id").is_empty() && ColumnValues::Flag(Vec::new()).is_empty());
     assert_eq!(column(&tables, "transfers", "mean_Bps").len(), 4);

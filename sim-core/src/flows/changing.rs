@@ -213,6 +213,8 @@ impl<'a> Flows<'a> {
     fn stop_on(&mut self, now: SimTime, link: LinkId) {
         let mut slots: Vec<u32> = self.neighbours.on(link).collect();
         slots.sort_unstable_by_key(|&slot| self.active[slot as usize].task);
+        // Several routes of one transfer may cross the link.
+        slots.dedup();
         let begins_again =
             self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure == OnFailure::Restart);
         for slot in slots {

@@ -145,8 +145,13 @@ pub(super) fn unchanging(context: &SearchContext<'_>) -> Result<(), Error> {
     if context.scenario.changes.is_empty() {
         return Ok(());
     }
+    let objective = context.settings.objective;
+    let instead = match objective.is_cost() {
+        true => format!("`objective: makespan` in place of `{}`", objective.word()),
+        false => "the method `local-search`, which simulates".to_owned(),
+    };
     let what = format!("{}: this search does not know of links that change", context.scenario.file);
-    Err(Error::input(format!("{what}: leave out `events`, or use the method `local-search`, which simulates")))
+    Err(Error::input(format!("{what}: leave out `events`, or use {instead}")))
 }
 
 /// A search that was ended before it knew anything.

@@ -225,7 +225,8 @@ fn a_computation_bounds_no_throughput() {
 optimize:
   vary: parameters
   objective: throughput
-  parameters: { workload[1].transfer.after: [[a], []] }
+  parameters:
+    workload[1].transfer.after: [[a], []]
 ",
     );
     let file = file("throughput.yaml", &text);
