@@ -14,7 +14,10 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
                 .to_owned()
         }
         SettingsError::ExactIsForOrders { vary } => {
-            format!("--exact is for `vary: order` only: leave it out for `vary: {}`", vary.word())
+            format!(
+                "--exact is for orders alone, by the makespan: leave it out for this search (`vary: {}`)",
+                vary.word()
+            )
         }
         SettingsError::OneSearch { option } => one_search(option.word()),
         SettingsError::NotForPlacement { option } => {

@@ -95,6 +95,12 @@ fn headline(report: &SearchReport) -> String {
         let (before, after) = (before as f64, after as f64);
         let _ = writeln!(out, "simulated: {}; baseline: {}{}", time(after), time(before), gain(before, after));
     }
+    let loses = if result.objective == Objective::Throughput { Ordering::Less } else { Ordering::Greater };
+    if OrderedFloat(result.best).cmp(&OrderedFloat(result.baseline)) == loses {
+        out.push_str(
+            "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n",
+        );
+    }
     out.push_str(&certainty(report));
     let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
     let took = result.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));

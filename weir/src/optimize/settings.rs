@@ -126,7 +126,7 @@ pub enum SettingsError {
         objective: Objective,
     },
     /// Only orders are proven to the picosecond.
-    #[error("`exact` is for `vary: order` only: leave it out for `vary: {}`", vary.word())]
+    #[error("`exact` is for orders alone, by the makespan: leave it out for this search (`vary: {}`)", vary.word())]
     ExactIsForOrders {
         /// What varies.
         vary: Vary,
