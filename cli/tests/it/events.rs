@@ -123,8 +123,11 @@ workload:
         assert_eq!(result["transfers"][0]["end_ps"], end_us * US, "{what}");
     }
     let ended = run_in(&folder, &text.replace("WHAT", "fail"), &["run", "s.yaml"]);
-    assert!(ended.code == 1 || ended.code == 2, "{}", ended.stderr);
-    assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("error: s.yaml: ") && ended.stderr.contains("h0 → leaf0 is down"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// From 200 us on the link of h0 is down for 100 us, that of h1 for 500 us: it waits longest for the second.
