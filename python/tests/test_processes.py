@@ -105,6 +105,8 @@ INTERRUPTED = """
 import signal, sys, threading, time, os, weir
 sys.path.insert(0, {tests!r})
 {setup}
+# Shells start what runs in the background with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 begin = []
 def soon():
     time.sleep(0.5)
