@@ -223,6 +223,27 @@ optimize: { vary: placement, devices: [a, \"g[0-2]\"], method: exhaustive }
     assert_eq!((&refined["method"], &refined["bound_by"]), (&"local-search".into(), &"the critical path".into()));
 }
 
+/// 1 MB at 1 GB/s is faster than the 2 and 3 MB that are tried, which is not passed over.
+#[test]
+fn what_loses_to_the_scenario_as_it_is_says_so() {
+    let text = "\
+weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { \"g[0-1]\": { kind: gpu, link: x } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: g0, to: g1, size: 1MB }
+optimize: { vary: parameters, parameters: { \"workload[0].transfer.size\": [SIZES] } }
+";
+    let folder = Folder::new();
+    let said = |sizes: &str| run(&["optimize", &folder.write("s.yaml", &text.replace("SIZES", sizes))]).stdout;
+    let note = "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n";
+    let worse = said("2MB, 3MB");
+    assert!(worse.contains("baseline: 1.000 ms, 100.0 % more\n") && worse.contains(note), "{worse}");
+    assert!(!said("1MB, 2MB").contains("note:"));
+}
+
 /// 10 MB and 20 MB into one port: 30 MB / ((1 − tau) · 1 GB/s).
 #[test]
 fn a_grid_as_json_and_csv() {

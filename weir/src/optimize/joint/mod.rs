@@ -49,6 +49,10 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let baseline = simulated::baseline(context)?;
     let bound = bound::of(context, &candidates);
     let best = best(context, &candidates)?;
+    // A bound above what was found is wrong: then nothing is claimed.
+    let holds = |bound: &bound::Bound| best.found.value >= bound.value * (1.0 - EQUAL);
+    debug_assert!(bound.as_ref().is_none_or(holds), "{bound:?} above {}", best.found.value);
+    let bound = bound.filter(holds);
     let (solution, changes) = candidates.solution(&best.found.candidate)?;
     let (by_makespan, after) = (context.settings.objective == Objective::Makespan, context.beyond_budget());
     let simulated = match by_makespan || after.cancelled() {
@@ -75,11 +79,7 @@ fn result(
     candidates: Option<u128>,
 ) -> SearchResult<()> {
     let (found, whole, objective) = (&best.found, best.knows_all(), context.settings.objective);
-    debug_assert!(bound.is_none_or(|bound| found.value >= bound * (1.0 - EQUAL)), "{bound:?} above {}", found.value);
     let reached = bound.is_some_and(|bound| found.value <= bound * (1.0 + EQUAL));
-    // A bound above what was found is wrong: then nothing is claimed.
-    let bound = bound.filter(|&bound| found.value >= bound * (1.0 - EQUAL));
-    let reached = reached && bound.is_some();
     let bound = if whole { Some(found.value) } else { bound.map(|bound| bound.min(found.value)) };
     let (from, to) = (natural(objective, baseline), natural(objective, found.value));
     let result = SearchResult {
