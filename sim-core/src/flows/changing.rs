@@ -146,11 +146,11 @@ impl<'a> Flows<'a> {
             let task = self.active[slot as usize].task;
             changing.failure.get_or_insert(SimError::LinkDown { time: now, link, task });
         }
-        self.lay_to(now, slot, link);
+        self.wait_now_for(now, slot, link);
     }
 
-    /// From now on a transfer waits for this link.
-    fn lay_to(&mut self, now: SimTime, slot: u32, link: LinkId) {
+    /// Records that the link that a transfer waits for is this one from now on.
+    fn wait_now_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
         let down = Binding::new(link, Cause::LinkDown, u32::MAX);
         self.bottlenecks.change(slot, now, self.active[slot as usize].remaining, down, down);
     }
@@ -248,7 +248,7 @@ impl<'a> Flows<'a> {
                 // Another link of its route is down than before.
                 Some(down) if down != *link => {
                     *link = down;
-                    self.lay_to(now, *slot, down);
+                    self.wait_now_for(now, *slot, down);
                 }
                 None if !self.is_rerouting() => {
                     self.join(*slot);
