@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures copies between host memory and GPUs and writes the CSV that `weir calibrate` and `weir validate` read.
 
-Built, not yet measured: nobody has run this on a GPU so far. See README.md.
+See README.md.
 """
 
 import argparse
@@ -239,19 +239,27 @@ class Bench:
         streams = new_streams(torch, number)
         parts = list(zip(host.chunk(number), device.chunk(number)))
 
-        def work():
+        def in_order(step):
+            """Streams that are released together run in any order; in a program they run as they are issued."""
+            before = None
             for stream, (near, far) in zip(streams, parts):
                 with torch.cuda.stream(stream):
-                    far.copy_(near, non_blocking=True)
-            for stream, _ in zip(streams, parts):
-                with torch.cuda.stream(stream):
-                    torch.cuda._sleep(int(self.cycles / number))
+                    if before is not None:
+                        stream.wait_event(before)
+                    step(near, far)
+                    before = torch.cuda.Event()
+                    before.record(stream)
+
+        def work():
+            in_order(lambda near, far: far.copy_(near, non_blocking=True))
+            # One after another, as kernels that fill the GPU run; this one would leave room for the next.
+            in_order(lambda near, far: torch.cuda._sleep(int(self.cycles / number)))
             for stream, (near, far) in zip(streams, parts):
                 with torch.cuda.stream(stream):
                     near.copy_(far, non_blocking=True)
 
         seconds = max(self.timed(streams, work))
-        name = f"streams-{self.device}-{count}-{number}"
+        name = f"streams-{self.device}-{count}-{self.args.kernel_ms:g}ms-{number}"
         yield self.row(name, "in", count, seconds, name, "streams", number)
 
     def mapped(self, count):

@@ -167,6 +167,15 @@ class Copies(unittest.TestCase):
             list(bench.streams(1 << 20, number))
             self.assertEqual(len(set(map(id, bench.torch.cuda.used))), number)
 
+    def test_copies_in_and_parts_of_the_kernel_run_one_after_another(self):
+        bench = measure.Bench(torch(1), measure.parse(["--repeats", "1", "--kernel-ms", "40"]), 0)
+        # Parts of 1 ms each way: the first in, both kernels of 20 ms, the last out. Without a kernel: two in, the last out.
+        row = list(bench.streams(2 * 10**6, 2))[0]
+        self.assertAlmostEqual(float(row[4]), 0.042)
+        bench.cycles = 0
+        self.assertAlmostEqual(float(list(bench.streams(2 * 10**6, 2))[0][4]), 0.003)
+        self.assertEqual(row[0], "streams-gpu0-2000000-40ms-2")
+
     def test_the_length_of_the_kernel(self):
         bench = measure.Bench(torch(1), measure.parse(["--kernel-ms", "7"]), 0)
         self.assertAlmostEqual(bench.cycles, 7e6, places=3)

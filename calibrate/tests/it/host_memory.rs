@@ -1,5 +1,5 @@
 //! Copies between host memory and eight H800 by nvbandwidth: what they share is fitted, and the copies out of eight GPUs at
-//! once, both ways, are predicted.
+//! once, both ways, are predicted. And those of one H100, by tools/measure.
 //!
 //! Numbers of liguodongiot/llm-action, commit b676a90b, in scenarios/measured/h800-host.csv; one column for each GPU.
 
@@ -82,4 +82,33 @@ fn equal_weights_do_not_explain_them() {
     let (found, fitted, held_out) = predicted(false);
     println!("fitted {fitted}, held out {held_out}, {:?}", found.parameters);
     assert!(fitted.max(held_out) > 0.15, "fitted {fitted}, held out {held_out}");
+}
+
+/// The values of topologies/h100-host.yaml are found again from the rows that they come from, from far off.
+#[test]
+fn links_of_an_h100_are_found_from_copies_of_all_sizes() {
+    let start = [
+        ("link_types.pcie5-x16", "{ kind: pcie, bandwidth: 30GB/s, latency: 100us, shared: 50GB/s }"),
+        ("link_types.memory", "{ kind: memory, bandwidth: 300GB/s }"),
+    ];
+    let machine = machine("topologies/h100-host.yaml", &start);
+    let text = std::fs::read_to_string(library("measured/h100-fitted.csv")).expect("the rows");
+    let (kind, log) = read_log_text("h100-fitted.csv", &text, &machine, &ReadOptions::default()).expect("a log");
+    assert_eq!((kind, log.experiments.len(), log.skipped.len()), (LogKind::Csv, 38 + 19, 0));
+    let found = fit(&machine, &machine.arbiters[0], &log.experiments, &FitOptions::default()).expect("a fit");
+    let value = |name: &str| {
+        let of = found.parameters.iter().find(|f| f.parameter.name == name);
+        of.unwrap_or_else(|| panic!("{name} in {:?}", found.parameters)).value
+    };
+    println!("{:?}", found.parameters);
+    for (name, wanted, room) in [
+        ("bandwidth of pcie5-x16", 55.4e9, 0.01),
+        ("shared of pcie5-x16", 97.6e9, 0.015),
+        ("latency of pcie5-x16", 7.726e-6, 0.05),
+    ] {
+        assert!((value(name) / wanted - 1.0).abs() < room, "{name}: {}", value(name));
+    }
+    // Copies of 1 MB and more take 23 µs and more.
+    let large = found.rows.iter().filter(|row| row.measured > 22e-6);
+    assert!(large.map(|row| row.error().abs()).fold(0.0, f64::max) < 0.1);
 }

@@ -2,6 +2,7 @@
 //! `scenarios/measured`. `WEIR_ACCURACY=overwrite cargo test -p weir-cli --test it accuracy` writes them.
 
 mod collectives;
+mod copies;
 mod dma;
 
 use std::fmt::Write as _;
@@ -302,6 +303,7 @@ fn the_tables_are_what_the_policies_predict() {
     made = replaced(&made, "misses", &misses(&all));
     made = replaced(&made, "wirings", &wirings(&all));
     made = replaced(&made, "host", &host());
+    made = replaced(&made, "copies", &copies::table_of_errors());
     made = replaced(&made, "collectives", &collectives::tables());
     made = replaced(&made, "dma", &dma::tables());
     assert!(all.iter().all(|(pattern, _)| pattern.op == "write"), "reads want a table of their own");
