@@ -6,6 +6,7 @@ mod dllps;
 mod fills;
 mod golden;
 mod net;
+mod networks;
 mod physics;
 mod reads;
 mod waits;
