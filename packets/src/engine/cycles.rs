@@ -309,6 +309,7 @@ mod tests {
         assert_eq!(shortest_period(b"aabaabaa"), Some(3));
         assert_eq!(shortest_period(b"aaaa"), Some(1));
         assert_eq!(shortest_period(b"abcabcab"), Some(3));
+        assert_eq!(shortest_period(b"abab"), Some(2), "twice is enough");
         assert_eq!(shortest_period(b"abcdab"), None);
         assert_eq!(shortest_period::<u8>(&[]), None);
         assert_eq!([least_rotation(b"baa"), least_rotation(b"ab"), least_rotation(b"")], [1, 0, 0]);
@@ -326,5 +327,11 @@ mod tests {
             let of = |cycles: &Cycles| cycles.outputs[0].last.iter().map(|k| (k.time, k.key())).collect::<Vec<_>>();
             assert_eq!(of(&skipping), of(&plain), "{lead} {n}");
         }
+        // Of a period with more grants than are kept, those that are kept come later by all that was skipped.
+        let mut long = Cycles::new(1);
+        (0..5).for_each(|at| long.outputs[0].push(kept(at)));
+        long.repeat(0, 9, 2, 90);
+        let times: Vec<u64> = long.outputs[0].last.iter().map(|kept| kept.time).collect();
+        assert_eq!(times, [180, 190, 200, 210, 220]);
     }
 }

@@ -60,6 +60,16 @@ fn round_robin_goes_round() {
     assert_eq!(slots, [1, 4, 70, 1, 4, 70, 1]);
 }
 
+/// A quantum of two packets lets two of a requester follow each other; one of a byte, or of none, is a turn each.
+#[test]
+fn a_quantum_is_what_a_visit_may_send() {
+    let heads = [head(1, 250), head(4, 250)];
+    let of = |quantum| served(&mut DeficitRoundRobin::new(quantum, BTreeMap::new()), &heads, 6).0;
+    assert_eq!(of(500), [1, 1, 4, 4, 1, 1]);
+    assert_eq!(of(250), [1, 4, 1, 4, 1, 4]);
+    assert_eq!([of(1), of(0)], [[1, 4, 1, 4, 1, 4]; 2]);
+}
+
 #[test]
 fn weights_count_packets_in_a_row() {
     let heads = [head(1, 10), head(4, 900)];

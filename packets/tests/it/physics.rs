@@ -430,3 +430,16 @@ fn shared_queues_are_moved_on_with_their_transfers() {
         }
     }
 }
+
+/// Nothing will happen in an engine before a transfer is admitted, and after all have ended.
+#[test]
+fn an_engine_is_idle_without_transfers() {
+    let tree = chain(2, WireRate::wire(1e10).unwrap());
+    let mut engine = tree.round_robin();
+    assert!(engine.is_idle());
+    engine.admit(0, 0, &spec(1000, &tree.route(2, 0))).unwrap();
+    engine.step(0).unwrap();
+    assert!(!engine.is_idle());
+    crate::net::finish(&mut engine);
+    assert!(engine.is_idle());
+}

@@ -28,6 +28,11 @@ proptest! {
             let alone = at_once(&tree, &mut lone, &[*transfer])[0].1;
             prop_assert_eq!(lone.queued(0), None);
             let late = times[id as usize].1 - alone;
+            // Waits at the source follow each other, and each has lasted.
+            let waits = engine.held(id);
+            prop_assert!(waits.iter().all(|held| held.time > 0), "{waits:?}");
+            let waited: u64 = waits.iter().map(|held| held.time).sum();
+            prop_assert!(waited <= times[id as usize].0, "{waited} ps of {:?}", times[id as usize]);
             let told = engine.held(id).first().map(|held| held.time).max(engine.queued(id).map(|wait| wait.time));
             // Less than the time of a packet may be that of one that has just begun.
             prop_assert!(late < 28_000 || told.is_some(), "{}: {} ps late", id, late);
