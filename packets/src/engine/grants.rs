@@ -190,8 +190,12 @@ impl Engine {
     /// Each input takes the output next after its last one, circularly, and its grant takes place; the others look again.
     fn accept(&mut self, now: u64) -> Result<(), PacketError> {
         let offers = std::mem::take(&mut self.offers);
-        for (at, offer) in offers.iter().enumerate() {
-            if self.declines(&offers, at) {
+        // All are judged by what an input accepted before this round: one accepted now puts the others behind it.
+        let mut declined = std::mem::take(&mut self.declined);
+        declined.clear();
+        declined.extend((0..offers.len()).map(|at| self.declines(&offers, at)));
+        for (offer, &is_declined) in offers.iter().zip(&declined) {
+            if is_declined {
                 self.mark(offer.out);
                 continue;
             }
@@ -207,7 +211,7 @@ impl Engine {
             let grant = PortGrant { out: LinkId(offer.out), slot: offer.slot, bytes, requesters, heads: heads.into() };
             arbiter.commit(&grant).map_err(|error| failed(offer.out, error))?;
         }
-        self.offers = offers;
+        (self.offers, self.declined) = (offers, declined);
         Ok(())
     }
 

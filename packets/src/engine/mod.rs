@@ -190,6 +190,8 @@ pub struct Engine {
     /// Those of the output that is looked at.
     candidates: Vec<(Requester, grants::Asked)>,
     offers: Vec<grants::Offer>,
+    /// Of each of these, whether its input takes another one.
+    declined: Vec<bool>,
     /// Per link: what has crossed it.
     sums: Vec<LinkSums>,
     hops: u64,
@@ -261,6 +263,7 @@ impl Engine {
             heads: Vec::new(),
             candidates: Vec::new(),
             offers: Vec::new(),
+            declined: Vec::new(),
             sums: vec![LinkSums::default(); links],
             hops: 0,
             most_hops: u64::MAX,

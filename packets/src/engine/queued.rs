@@ -6,17 +6,18 @@ use super::grants::Asked;
 use super::{Engine, Held, HeldCause, NONE, REQUESTS};
 
 impl Engine {
-    /// The last packet of a transfer leaves the buffer of `input` over `out`. Others have a part in its wait if they have sent
-    /// over the link since this was last idle, or were sent on from the same input until now.
+    /// A packet leaves the buffer of `input` over `out`: the last one of its transfer, or one of a queue for this output alone.
+    /// Others have a part in its wait if they were sent on from the same input until now; in that of the last one also if they
+    /// have sent over the link since this was last idle.
     pub(super) fn note_queued(&mut self, now: u64, out: u32, input: u32, asked: &Asked) {
         let beside = self.ports[out as usize].other;
         let is_input_free = self.input_busy[input as usize] < now;
         let before = if is_input_free { NONE } else { self.input_served[input as usize] };
         let is_other = |by: u32| by != NONE && (by ^ asked.transfer) & !REQUESTS != 0;
         let (cause, link, by) = match (is_other(beside), is_other(before)) {
-            (true, _) => (HeldCause::Arbitration, out, Some(beside)),
+            (true, _) if asked.is_last => (HeldCause::Arbitration, out, Some(beside)),
             (false, true) => (HeldCause::HeadOfLine, out, Some(before)),
-            (false, false) => return,
+            _ => return,
         };
         if asked.visible < now {
             self.keep_longest(asked.transfer, Held { cause, link, by, time: now - asked.visible });

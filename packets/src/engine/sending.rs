@@ -26,7 +26,7 @@ impl Engine {
         (port.free_at, port.sent_dllp) = (sent, false);
         self.end_starved(now, out);
         if let Requester::Queue { queue, input } = requester {
-            if asked.is_last {
+            if asked.is_last || self.wires[input as usize].queues > 1 {
                 self.note_queued(now, out, input, &asked);
             }
             self.leave_queue(now, sent, queue, input, asked.piece);

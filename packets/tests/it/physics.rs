@@ -443,3 +443,27 @@ fn an_engine_is_idle_without_transfers() {
     crate::net::finish(&mut engine);
     assert!(engine.is_idle());
 }
+
+/// Ends of three transfers of 100 packets of 280 ns from one device to three others over a switch whose input has a queue for
+/// each output. The link to the switch is ten times as fast as those behind it.
+fn ends_behind_one_input(inputs: Inputs) -> Vec<u64> {
+    let mut tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(1e9).unwrap()));
+    tree.link = weir_packets::LinkSettings { queues: Queues::Voq, inputs, buffer: None, ..tree.link };
+    let mut links = tree.links();
+    links[0].rate = WireRate::wire(1e10).unwrap();
+    let network = Network::new(links, tree.nodes.clone(), 1).unwrap();
+    let mut engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; 8].into());
+    at_once(&tree, &mut engine, &[(1, 2, 25_600), (1, 3, 25_600), (1, 4, 25_600)]).iter().map(|times| times.1).collect()
+}
+
+/// An input that serves one output at a time turns to the next one after each packet: all end within two packets of each
+/// other, after 300. One that serves all at once needs the time of 100.
+#[test]
+fn an_input_serves_its_outputs_in_turn_or_all_at_once() {
+    let packet = 280_000;
+    let serial = ends_behind_one_input(Inputs::Serial);
+    assert!(serial.is_sorted() && serial[2] - serial[0] == 2 * packet, "{serial:?}");
+    assert!((300 * packet..302 * packet).contains(&serial[2]), "{serial:?}");
+    let parallel = ends_behind_one_input(Inputs::Parallel);
+    assert!(parallel.iter().all(|end| (100 * packet..102 * packet).contains(end)), "{parallel:?}");
+}
