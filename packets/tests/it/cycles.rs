@@ -36,7 +36,11 @@ fn phases(make: impl Fn() -> (Tree, Engine), skips: bool) -> Vec<PortPhase> {
         }
         engine.step(0).unwrap();
         let end = finish(&mut engine).iter().map(|times| times.1).max().unwrap();
-        (engine.port_phases(end).unwrap(), engine.skipped_hops())
+        let phases = engine.port_phases(end).unwrap();
+        assert!(phases.iter().all(|phase| phase.start < phase.end && phase.end <= end), "{end}: {phases:?}");
+        let mut waits = phases.iter().flat_map(|phase| &phase.ports).flat_map(|port| &port.waits);
+        assert!(waits.all(|(_, held)| held.time > 0), "{phases:?}");
+        (phases, engine.skipped_hops())
     };
     let (tree, engine) = make();
     let (fast, skipped) = explained(engine, &tree);

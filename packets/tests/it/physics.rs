@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
-use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate};
+use weir_packets::{
+    Engine, Inputs, Interleave, Network, NodeSettings, PacketError, Queues, Switching, TransferSpec, WireRate,
+};
 use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, at_once, link, node, spec};
@@ -429,6 +431,27 @@ fn shared_queues_are_moved_on_with_their_transfers() {
             assert!(with.2 > 0 || early.len() > 1, "{how:?}: hops are skipped");
         }
     }
+}
+
+/// Ten packets over two links are 20 hops: a run of at most 20 ends, one of at most 19 says so.
+#[test]
+fn hops_are_limited_to_the_last_one() {
+    let tree = chain(2, WireRate::wire(1e10).unwrap());
+    let run = |most| {
+        let mut engine = tree.round_robin().with_most_hops(most);
+        engine.admit(0, 0, &spec(2560, &tree.route(2, 0)))?;
+        engine.step(0)?;
+        loop {
+            let next = engine.advance(u64::MAX, &|| false)?;
+            if next == u64::MAX {
+                return Ok(());
+            }
+            while engine.take_notice(next).is_some() {}
+            engine.step(next)?;
+        }
+    };
+    assert_eq!(run(20), Ok(()));
+    assert_eq!(run(19), Err(PacketError::Hops { most: 19 }));
 }
 
 /// Nothing will happen in an engine before a transfer is admitted, and after all have ended.

@@ -1,7 +1,7 @@
 //! For whom packets wait on their way.
 
 use proptest::prelude::*;
-use weir_packets::{Queues, WireRate};
+use weir_packets::{HeldCause, Queues, WireRate};
 
 use crate::net::{Tree, at_once, link};
 
@@ -38,4 +38,15 @@ proptest! {
             prop_assert!(late < 28_000 || told.is_some(), "{}: {} ps late", id, late);
         }
     }
+}
+
+/// Two transfers of two packets leave one source in turn: each waits for the other's packets, and says so.
+#[test]
+fn who_waits_at_its_source_names_whose_packet_is_sent() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
+    let mut engine = tree.round_robin();
+    at_once(&tree, &mut engine, &[(1, 2, 512), (1, 3, 512)]);
+    let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
+    assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000)]);
+    assert_eq!(told(1), [(HeldCause::Arbitration, 0, Some(0), 56_000)]);
 }
