@@ -31,7 +31,7 @@ pub fn write_csv(table: &ExportTable, mut out: impl Write) -> std::io::Result<()
 fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     use std::fmt::Write as _;
     match values {
-        ColumnValues::Text(values) => field.push_str(&csv_field(values[row].as_deref().unwrap_or_default())),
+        ColumnValues::Text(values) => field.push_str(&csv_field(values.get(row).unwrap_or_default())),
         ColumnValues::Whole(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }

@@ -17,10 +17,12 @@ mod csv;
 mod parquet;
 mod runs;
 mod searches;
+mod texts;
 
 pub use self::csv::write_csv;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
+pub use self::texts::Texts;
 
 use std::borrow::Cow;
 
@@ -44,7 +46,7 @@ pub const TABLES: [&str; 10] = [
 #[derive(Clone, PartialEq, Debug)]
 pub enum ColumnValues {
     /// Texts.
-    Text(Vec<Option<String>>),
+    Text(Texts),
     /// Whole numbers.
     Whole(Vec<Option<u64>>),
     /// Real numbers.
@@ -82,7 +84,7 @@ impl ExportTable {
     fn append(&mut self, other: Self) {
         for (column, more) in self.columns.iter_mut().zip(other.columns) {
             match (&mut column.values, more.values) {
-                (ColumnValues::Text(all), ColumnValues::Text(more)) => all.extend(more),
+                (ColumnValues::Text(all), ColumnValues::Text(more)) => all.append(&more),
                 (ColumnValues::Whole(all), ColumnValues::Whole(more)) => all.extend(more),
                 (ColumnValues::Real(all), ColumnValues::Real(more)) => all.extend(more),
                 (ColumnValues::Flag(all), ColumnValues::Flag(more)) => all.extend(more),
@@ -121,8 +123,12 @@ fn column<T, V>(
     TableColumn { name: name.into(), values: kind(rows.iter().map(of).collect()) }
 }
 
-fn text<T>(name: impl Into<Cow<'static, str>>, rows: &[T], of: impl Fn(&T) -> Option<String>) -> TableColumn {
-    column(ColumnValues::Text, name, rows, of)
+fn text<'r, T, S: AsRef<str>>(
+    name: impl Into<Cow<'static, str>>,
+    rows: &'r [T],
+    of: impl Fn(&'r T) -> Option<S>,
+) -> TableColumn {
+    TableColumn { name: name.into(), values: ColumnValues::Text(rows.iter().map(of).collect()) }
 }
 
 fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> TableColumn {
@@ -139,7 +145,7 @@ fn flag<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> bool) -> TableColu
 
 /// Whose the rows are.
 fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<TableColumn> {
-    vec![text("scenario", rows, |_| Some(scenario.to_owned())), text("arbiter", rows, |_| Some(arbiter.to_owned()))]
+    vec![text("scenario", rows, |_| Some(scenario)), text("arbiter", rows, |_| Some(arbiter))]
 }
 
 /// One of the tables of a run: `transfers`, `links`, `phases` or `operations`.

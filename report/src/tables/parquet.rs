@@ -66,7 +66,8 @@ fn write_column(
 ) -> Result<(), ParquetError> {
     match values {
         ColumnValues::Text(texts) => {
-            let (texts, known) = dense(&texts[rows], |text| ByteArray::from(text.as_str()));
+            let texts: Vec<Option<&str>> = rows.map(|row| texts.get(row)).collect();
+            let (texts, known) = dense(&texts, |&text| ByteArray::from(text));
             column.typed::<ByteArrayType>().write_batch(&texts, Some(&known), None)?;
         }
         ColumnValues::Whole(numbers) => {
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let columns = vec![
-            TableColumn { name: "id".into(), values: ColumnValues::Text(vec![Some("a\"b".to_owned()), None]) },
+            TableColumn { name: "id".into(), values: ColumnValues::Text([Some("a\"b"), None].into_iter().collect()) },
             TableColumn { name: "end_ps".into(), values: ColumnValues::Whole(vec![None, Some(u64::MAX >> 1)]) },
             TableColumn { name: "rate_Bps".into(), values: ColumnValues::Real(vec![Some(0.1), Some(1e300)]) },
             TableColumn { name: "best".into(), values: ColumnValues::Flag(vec![Some(true), Some(false)]) },

@@ -42,9 +42,9 @@ fn summary(search: &SearchReport) -> ExportTable {
     let exact = |ps: Option<u64>| ps.map(|ps| seconds(ps as f64));
     let mut columns = of(&search.subject, &rows);
     columns.extend([
-        text("vary", &rows, |()| Some(result.vary.word().to_owned())),
-        text("method", &rows, |()| Some(result.method.word().to_owned())),
-        text("objective", &rows, |()| Some(result.objective.word().to_owned())),
+        text("vary", &rows, |()| Some(result.vary.word())),
+        text("method", &rows, |()| Some(result.method.word())),
+        text("objective", &rows, |()| Some(result.objective.word())),
         text("candidates", &rows, |()| result.candidates.map(|count| count.to_string())),
         text("evaluated", &rows, |()| Some(result.evaluated.to_string())),
         flag("complete", &rows, |()| result.complete),
@@ -81,10 +81,10 @@ fn solution(search: &SearchReport) -> ExportTable {
     let rows: Vec<(Vary, String, Option<u64>, &str)> = values.chain(ranks).chain(sent).collect();
     let mut columns = of(&search.subject, &rows);
     columns.extend([
-        text("vary", &rows, |row| Some(row.0.word().to_owned())),
-        text("of", &rows, |row| Some(row.1.clone())),
+        text("vary", &rows, |row| Some(row.0.word())),
+        text("of", &rows, |row| Some(&row.1)),
         whole("number", &rows, |row| row.2),
-        text("is", &rows, |row| Some(row.3.to_owned())),
+        text("is", &rows, |row| Some(row.3)),
     ]);
     ExportTable { name: "solutions", columns }
 }
@@ -122,7 +122,7 @@ fn points(sweep: &SweepReport) -> ExportTable {
         text(axis.path.clone(), &rows, |row| grid.values(row.0).get(at).map(|(_, value)| (*value).to_owned()))
     }));
     columns.extend([
-        text("method", &rows, |row| Some(row.1.method.word().to_owned())),
+        text("method", &rows, |row| Some(row.1.method.word())),
         real("baseline_s", &rows, |row| Some(seconds(row.1.baseline))),
         whole("baseline_ps", &rows, |row| Some(row.1.baseline as u64)),
         real("best_s", &rows, |row| Some(seconds(row.1.best))),
