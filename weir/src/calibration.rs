@@ -7,7 +7,7 @@ use weir_calibrate::{Log, ReadOptions};
 use weir_plugin_api::Registry;
 use weir_scenario::{ArbiterSpec, DEFAULT_KEY, Machine, key_of_path};
 
-use crate::Error;
+use crate::{Error, ErrorKind};
 
 /// Reads logs of measurements on a machine.
 ///
@@ -34,6 +34,9 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
 /// Why there is no fit, with where the arbiter has the parameter that was asked for, or the arbiters that have it.
 #[must_use]
 pub fn unfitted(error: &FitError, machine: &Machine, registry: &Registry) -> Error {
+    if matches!(error, FitError::Cancelled) {
+        return Error::new(ErrorKind::Cancelled, error);
+    }
     let FitError::NotMarked { key, marked, .. } = error else { return Error::input(error) };
     let paths = marked.iter().filter(|parameter| parameter.key == *key).map(ToString::to_string);
     let paths: Vec<String> = paths.collect();

@@ -32,6 +32,9 @@ pub enum FitError {
     /// The simulation of a group ended early.
     #[error("a group could not be simulated: {0}")]
     Simulation(#[from] SimError),
+    /// [`FitOptions::cancel`](super::FitOptions::cancel) became true.
+    #[error("interrupted")]
+    Cancelled,
     /// A defect of weir.
     #[error("{0}; report it, with the topology and the logs")]
     Internal(&'static str),

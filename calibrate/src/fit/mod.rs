@@ -55,7 +55,7 @@ use crate::measurement::Experiment;
 /// its links.
 ///
 /// # Errors
-/// Nothing to fit to, what cannot be simulated, or a fit above what a link can carry.
+/// Nothing to fit to, what cannot be simulated, a fit above what a link can carry, or it was given up.
 pub fn fit(
     machine: &Machine,
     arbiter: &ArbiterSpec,
@@ -65,7 +65,7 @@ pub fn fit(
     if experiments.iter().all(|e| e.rows.is_empty()) {
         return Err(FitError::Empty);
     }
-    let simulator = Simulator::new(machine, arbiter, experiments)?;
+    let simulator = Simulator::new(machine, arbiter, experiments)?.cancelled_by(options.cancel.clone());
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
     let problem = Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base };

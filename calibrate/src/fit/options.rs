@@ -1,5 +1,8 @@
 //! What is fitted.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 /// Whether to fit a parameter, or to split it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Choice {
@@ -13,7 +16,7 @@ pub enum Choice {
 }
 
 /// What is fitted, and how.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct FitOptions {
     /// Whether the bandwidths of links are fitted.
     pub bandwidth: bool,
@@ -31,6 +34,8 @@ pub struct FitOptions {
     pub hold_out: f64,
     /// Decides which groups are held out.
     pub seed: u64,
+    /// Becomes true when the fit is to be given up.
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Default for FitOptions {
@@ -45,6 +50,7 @@ impl Default for FitOptions {
             finer,
             hold_out: 0.0,
             seed: 1,
+            cancel: None,
         }
     }
 }

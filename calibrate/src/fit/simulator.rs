@@ -6,6 +6,9 @@
 //! to picoseconds out of the derivatives. It is done for arbiters that say they are pure. Experiments of equal transfers, and
 //! under such arbiters all lone copies over one way, are one run, and a run is simulated once per set of its bandwidths.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use weir_plugin_api::{CallError, Flags, LinkId, RateArbiter, SimDuration};
 use weir_scenario::{ArbiterSpec, ArbiterValues, Machine};
 use weir_sim_core::{AdmissionError, Fabric, make_arbiter};
@@ -23,6 +26,7 @@ pub struct Simulator<'a> {
     arbiter: &'a ArbiterSpec,
     runs: Vec<Run>,
     experiments: Vec<Prepared>,
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 impl<'a> Simulator<'a> {
@@ -44,11 +48,17 @@ impl<'a> Simulator<'a> {
         let mut planned = Planned::new(machine, &fabric, stretch);
         let experiments =
             experiments.into_iter().map(|e| Prepared::new(&mut planned, e)).collect::<Result<Vec<_>, _>>()?;
-        let simulator = Self { machine, arbiter, runs: planned.runs, experiments };
+        let simulator = Self { machine, arbiter, runs: planned.runs, experiments, cancel: None };
         for run in &simulator.runs {
             simulator.admitted(&fabric, &ArbiterValues::new(), run)?;
         }
         Ok(simulator)
+    }
+
+    /// The same, which gives up when this becomes true.
+    #[must_use]
+    pub(crate) fn cancelled_by(self, cancel: Option<Arc<AtomicBool>>) -> Self {
+        Self { cancel, ..self }
     }
 
     /// How many experiments a call simulates.
@@ -90,8 +100,11 @@ impl<'a> Simulator<'a> {
     /// Seconds of each row of each experiment for which `wanted` holds; an empty list for the others.
     ///
     /// # Errors
-    /// What the arbiter, or the simulation, refuses.
+    /// What the arbiter, or the simulation, refuses; the fit was given up.
     pub fn seconds(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
+        if self.cancel.as_ref().is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(FitError::Cancelled);
+        }
         if let Some(loggp) = &setting.loggp {
             let each = |(at, e): (usize, &Prepared)| if wanted(at) { loggp::seconds(e, loggp) } else { Ok(Vec::new()) };
             return self.experiments.iter().enumerate().map(each).collect();

@@ -104,6 +104,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
         finer: if args.per_link == PerLink::Auto { Choice::Auto } else { Choice::No },
         hold_out: args.hold_out,
         seed: args.seed,
+        cancel: None,
     }
 }
 
