@@ -26,8 +26,18 @@ pub struct Comparison {
 /// # Errors
 /// As [`Run::to_json`].
 pub fn compare(runs: &[Run]) -> Result<Comparison, Error> {
-    let column = |run: &Run| run.report(|run| Column::of_run(run, Some(Detail::default())))?.map_err(Error::unwritten);
-    Ok(Comparison::of_columns(runs.iter().map(column).collect::<Result<_, _>>()?))
+    Ok(Comparison::of_columns(runs.iter().map(Run::column).collect::<Result<_, _>>()?))
+}
+
+impl Run {
+    /// What a comparison has of a run.
+    ///
+    /// # Errors
+    /// Its parameters cannot be written.
+    #[doc(hidden)]
+    pub fn column(&self) -> Result<Column, Error> {
+        self.report(|run| Column::of_run(run, Some(Detail::default())))?.map_err(Error::unwritten)
+    }
 }
 
 impl Comparison {

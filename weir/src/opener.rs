@@ -84,10 +84,7 @@ impl Opener {
     /// # Errors
     /// Everything that is wrong with it, or a plugin that is refused.
     pub fn open(self, file: impl AsRef<Path>) -> Result<Scenario, Error> {
-        let registry = self.loaded()?;
-        let scenario = load(file.as_ref(), &self.options, &registry)?;
-        let source = Source { file: file.as_ref().into(), options: self.options };
-        Ok(Scenario::new(scenario, registry, Some(source)))
+        self.load(file.as_ref())
     }
 
     /// Reads a scenario from YAML text. Files that it names are looked for from `folder`.
@@ -113,13 +110,14 @@ impl Opener {
         self.load(Input::text(yaml, "-", Some(folder.as_ref())))
     }
 
-    /// Reads a scenario that cannot be read again for a search.
+    /// Reads a scenario from a file or text.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub fn load<'a>(self, input: impl Into<Input<'a>>) -> Result<Scenario, Error> {
-        let registry = self.loaded()?;
-        Ok(Scenario::new(load(input, &self.options, &registry)?, registry, None))
+        let (registry, input) = (self.loaded()?, input.into());
+        let source = Source::new(&input, self.options);
+        Ok(Scenario::new(load(input, &source.options, &registry)?, registry, source))
     }
 
     /// As [`Self::load`], or a topology without a workload.
@@ -128,12 +126,8 @@ impl Opener {
     /// As [`Self::open`].
     pub fn load_any<'a>(self, input: impl Into<Input<'a>>) -> Result<Opened, Error> {
         let (registry, input) = (self.loaded()?, input.into());
-        let file = match &input {
-            Input::File(file) => Some(file.to_path_buf()),
-            Input::Text { .. } => None,
-        };
-        let checked = weir_scenario::check(input, &self.options, &registry);
-        let source = file.map(|file| Source { file, options: self.options });
+        let source = Source::new(&input, self.options);
+        let checked = weir_scenario::check(input, &source.options, &registry);
         Ok(match checked.map_err(|findings| registry.error_of(findings))? {
             Checked::Scenario(scenario) => Opened::Scenario(Scenario::new(*scenario, registry, source)),
             Checked::Topology(topology) => Opened::Topology(topology),

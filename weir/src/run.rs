@@ -111,10 +111,11 @@ impl Run {
         &self.scenario
     }
 
-    /// A digest of all events. Two runs with the same digest had the same events at the same times.
+    /// A digest of all events, those of packets where they were simulated, as results have it. Two runs with the same digest
+    /// had the same events at the same times.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        self.outcome.fingerprint
+        self.outcome.packets.as_ref().map_or(self.outcome.fingerprint, |packets| packets.fingerprint)
     }
 
     /// Whether the phases were recorded ([`crate::RunOptions::phases`]).

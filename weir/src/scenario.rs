@@ -1,11 +1,11 @@
 //! A scenario that was read, ready to run.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_plugin_api::Origin;
-use weir_scenario::{ArbiterSpec, LoadOptions};
+use weir_scenario::{ArbiterSpec, Input, LoadOptions};
 use weir_sim_core::PhaseRecord;
 
 use crate::optimize::check_parameters;
@@ -17,14 +17,52 @@ use crate::{Error, Opener, Registry, Run, RunOptions};
 pub struct Scenario {
     contents: Arc<weir_scenario::Scenario>,
     pub(crate) registry: Arc<Registry>,
-    /// None where it was read from text.
-    pub(crate) source: Option<Arc<Source>>,
+    pub(crate) source: Arc<Source>,
 }
 
 /// From where and how a scenario was read: searches read it again with other values.
 pub(crate) struct Source {
-    pub(crate) file: PathBuf,
+    text: SourceText,
     pub(crate) options: LoadOptions,
+}
+
+/// Where the YAML of a scenario is.
+enum SourceText {
+    File(PathBuf),
+    /// What was read, its name in messages, and from where it names files.
+    Text(Vec<u8>, String, Option<PathBuf>),
+}
+
+impl Source {
+    pub(crate) fn new(input: &Input<'_>, options: LoadOptions) -> Self {
+        let text = match input {
+            Input::File(file) => SourceText::File(file.to_path_buf()),
+            Input::Text { text, name, folder } => {
+                SourceText::Text(text.clone(), (*name).to_owned(), folder.map(Path::to_path_buf))
+            }
+        };
+        Self { text, options }
+    }
+
+    /// The scenario, to be read once more.
+    pub(crate) fn input(&self) -> Input<'_> {
+        match &self.text {
+            SourceText::File(file) => Input::File(file),
+            SourceText::Text(text, name, folder) => Input::text(text.clone(), name, folder.as_deref()),
+        }
+    }
+
+    /// The options with further edits.
+    pub(crate) fn edited(&self, edits: &[(String, String)]) -> LoadOptions {
+        LoadOptions { set: [&self.options.set, edits].concat(), ..self.options.clone() }
+    }
+
+    /// The same for a candidate that is only run: without what the options say of the search, which may be a long list of values.
+    pub(crate) fn candidate(&self, edits: &[(String, String)]) -> LoadOptions {
+        let mut options = self.edited(edits);
+        options.set.retain(|(path, _)| path != "optimize" && !path.starts_with("optimize."));
+        options
+    }
 }
 
 impl fmt::Debug for Scenario {
@@ -38,8 +76,8 @@ impl fmt::Debug for Scenario {
 }
 
 impl Scenario {
-    pub(crate) fn new(contents: weir_scenario::Scenario, registry: Arc<Registry>, source: Option<Source>) -> Self {
-        Self { contents: Arc::new(contents), registry, source: source.map(Arc::new) }
+    pub(crate) fn new(contents: weir_scenario::Scenario, registry: Arc<Registry>, source: Source) -> Self {
+        Self { contents: Arc::new(contents), registry, source: Arc::new(source) }
     }
 
     /// Reads a scenario file.
@@ -112,7 +150,7 @@ impl Scenario {
             run.arbiter()?;
             run.warnings().into_iter().for_each(&mut *warn);
         }
-        self.source.as_ref().map_or(Ok(()), |source| check_parameters(&self.contents, source, &self.registry))
+        check_parameters(&self.contents, &self.source, &self.registry)
     }
 
     /// Warnings about what the transfers set and this arbiter does not read (`weight`, `priority`), and about links that

@@ -219,8 +219,15 @@ fn compare_adds_a_column_for_each_with() {
 }
 
 #[test]
-fn a_scenario_from_text_is_refused() {
-    let opened = Scenario::opener().read(CLUSTER, Path::new(".")).expect("it is a scenario");
-    let refused = opened.what_if(0, &WhatIfOptions::default()).expect_err("it cannot be read again");
-    assert!(refused.to_string().contains("open it from a file"), "{refused}");
+fn a_scenario_from_text_is_that_of_a_file() {
+    let options = WhatIfOptions { links: true, ..WhatIfOptions::default() };
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("cluster.yaml");
+    std::fs::write(&file, CLUSTER).expect("it takes a file");
+    let [read, opened] = [Scenario::opener().read(CLUSTER, Path::new(".")), Scenario::open(&file)]
+        .map(|scenario| scenario.expect("it is a scenario").what_if(0, &options).expect("it runs"));
+    let makespans =
+        |found: &weir::WhatIf| found.changes.iter().map(|c| (c.of.clone(), c.makespan_ps)).collect::<Vec<_>>();
+    assert!(read.makespan_ps > 0 && !read.changes.is_empty());
+    assert_eq!((read.makespan_ps, makespans(&read)), (opened.makespan_ps, makespans(&opened)));
 }

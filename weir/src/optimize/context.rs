@@ -11,14 +11,14 @@ use weir_sim_core::{Outcome, RunOptions, Stop};
 
 use super::settings::{SearchOptions, Settings};
 use crate::prepared::PreparedRun;
+use crate::scenario::Source;
 use crate::{Error, ErrorKind, Registry};
 
 /// A scenario under one of its arbiters, and what is asked of it.
 #[derive(Clone, Copy)]
 pub(super) struct SearchContext<'a> {
-    /// The file, from which candidates are read with other values.
-    pub(super) file: &'a Path,
-    pub(super) read_with: &'a LoadOptions,
+    /// From where candidates are read with other values.
+    pub(super) source: &'a Source,
     pub(super) registry: &'a Registry,
     pub(super) scenario: &'a Scenario,
     /// Which of its arbiters.
@@ -46,8 +46,7 @@ impl<'a> SearchContext<'a> {
         Ok(SearchSubject {
             scenario: scenario.name.clone(),
             // However the path was spelled: parts of one search merge into the same bytes.
-            file: self
-                .file
+            file: Path::new(&scenario.file)
                 .file_name()
                 .map_or_else(|| scenario.file.clone(), |name| name.to_string_lossy().into_owned()),
             input_sha256: scenario.input_sha256.clone(),
@@ -88,21 +87,14 @@ impl<'a> SearchContext<'a> {
 
     /// What runs candidates, on any thread.
     pub(super) fn runs(&self) -> Runs<'a> {
-        Runs {
-            file: self.file,
-            read_with: self.read_with,
-            registry: self.registry,
-            arbiter: self.arbiter,
-            cancel: self.cancel,
-        }
+        Runs { source: self.source, registry: self.registry, arbiter: self.arbiter, cancel: self.cancel }
     }
 }
 
 /// Reads and runs the scenario with other values.
 #[derive(Clone, Copy)]
 pub(super) struct Runs<'a> {
-    file: &'a Path,
-    read_with: &'a LoadOptions,
+    source: &'a Source,
     registry: &'a Registry,
     arbiter: usize,
     cancel: &'a AtomicBool,
@@ -111,8 +103,11 @@ pub(super) struct Runs<'a> {
 impl Runs<'_> {
     /// The scenario with some edits after those it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<Scenario, Error> {
-        let options = LoadOptions { set: [&self.read_with.set, edits].concat(), ..self.read_with.clone() };
-        let read = weir_scenario::load(self.file, &options, self.registry);
+        self.load(&self.source.edited(edits))
+    }
+
+    fn load(&self, options: &LoadOptions) -> Result<Scenario, Error> {
+        let read = weir_scenario::load(self.source.input(), options, self.registry);
         let scenario = read.map_err(|findings| self.registry.error_of(findings))?;
         if scenario.arbiters.len() <= self.arbiter {
             return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));
@@ -122,7 +117,7 @@ impl Runs<'_> {
 
     /// Makespan of the scenario with some edits, ps.
     pub(super) fn makespan(&self, edits: &[(String, String)]) -> Result<u64, Error> {
-        self.run(&self.read(edits)?)
+        self.run(&self.load(&self.source.candidate(edits))?)
     }
 
     fn run(&self, scenario: &Scenario) -> Result<u64, Error> {

@@ -50,7 +50,7 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// The scenario does not say what to vary, was read from text, a candidate cannot be run, or the arbiter fails.
+    /// The scenario does not say what to vary, a candidate cannot be run, or the arbiter fails.
     pub fn optimize(&self) -> Result<SearchOutcome, Error> {
         self.optimize_with(0, &SearchOptions::default())
     }
@@ -64,14 +64,10 @@ impl Scenario {
         if arbiter >= self.arbiters().len() {
             return Err(Error::input("the scenario has no such arbiter"));
         }
-        let unread =
-            || Error::input("a scenario from text cannot be read again with other values: open it from a file");
-        let source = self.source.as_ref().ok_or_else(unread)?;
         let begin = Instant::now();
         within(options.budget, options.cancel.unwrap_or(&AtomicBool::new(false)), |cancel| {
             search(&SearchContext {
-                file: &source.file,
-                read_with: &source.options,
+                source: &self.source,
                 registry: &self.registry,
                 scenario: self.contents(),
                 arbiter,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard};
 use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
-use weir_scenario::{Change, LoadOptions, Parameter, Scenario};
+use weir_scenario::{Change, Parameter, Scenario};
 
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
@@ -35,9 +35,8 @@ pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -
         let first = values.iter().take(TRIED);
         let last = values.iter().skip(TRIED.max(values.len().saturating_sub(TRIED)));
         for value in first.chain(last) {
-            let edit = (parameter.path.clone(), value.clone());
-            let options = LoadOptions { set: [&source.options.set[..], &[edit]].concat(), ..source.options.clone() };
-            if let Err(findings) = weir_scenario::load(&source.file, &options, registry) {
+            let options = source.edited(&[(parameter.path.clone(), value.clone())]);
+            if let Err(findings) = weir_scenario::load(source.input(), &options, registry) {
                 let reason = registry.error_of(findings).brief();
                 let what = format!("{}: `{}` cannot be {value}: {reason}", parameter.position, parameter.path);
                 return Err(Error::input(what));
@@ -92,7 +91,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
 
 /// What decides makespans beside the values: the files, the arbiter, the values of the command line.
 fn input(context: &SearchContext<'_>, subject: &SearchSubject) -> String {
-    let of = (&subject.input_sha256, &subject.arbiter, context.arbiter, &context.read_with.set);
+    let of = (&subject.input_sha256, &subject.arbiter, context.arbiter, &context.source.options.set);
     serde_json::json!(of).to_string()
 }
 

@@ -67,12 +67,12 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// The scenario was read from text, cannot run as it is, or a cost is of something unknown.
+    /// The scenario cannot run as it is, or a cost is of something unknown.
     pub fn what_if(&self, arbiter: usize, options: &WhatIfOptions<'_>) -> Result<WhatIf, Error> {
         let runs = Runs::new(self, arbiter, options)?;
         let base = runs.base()?.ok_or_else(|| Error::new(ErrorKind::Cancelled, "ended before the first result"))?;
         let (contents, spec) = (self.contents(), runs.spec());
-        let resources = resources(&*runs.source.file, &runs.source.options, spec.packets.is_some())
+        let resources = resources(runs.source.input(), &runs.source.options, spec.packets.is_some())
             .map_err(|findings| self.registry.error_of(findings))?;
         let links = if options.links { runs.links(&base, &resources) } else { Vec::new() };
         let targets = target::all(contents, &resources, links);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_plugin_api::SimTime;
-use weir_scenario::{ArbiterSpec, LoadOptions};
+use weir_scenario::ArbiterSpec;
 use weir_sim_core::{Outcome, Stop};
 
 use super::WhatIfOptions;
@@ -27,13 +27,17 @@ pub(super) struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     pub(super) fn new(scenario: &'a Scenario, arbiter: usize, options: &WhatIfOptions<'a>) -> Result<Self, Error> {
-        let unread =
-            || Error::input("a scenario from text cannot be read again with other values: open it from a file");
-        let source = scenario.source.as_ref().ok_or_else(unread)?;
         if arbiter >= scenario.arbiters().len() {
             return Err(Error::input("the scenario has no such arbiter"));
         }
-        Ok(Self { scenario, source, arbiter, cancel: options.cancel, watch: options.watch, done: AtomicU64::new(0) })
+        Ok(Self {
+            scenario,
+            source: &scenario.source,
+            arbiter,
+            cancel: options.cancel,
+            watch: options.watch,
+            done: AtomicU64::new(0),
+        })
     }
 
     pub(super) fn spec(&self) -> &'a ArbiterSpec {
@@ -58,9 +62,7 @@ impl<'a> Runs<'a> {
 
     /// The scenario with edits after those that it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<weir_scenario::Scenario, Error> {
-        let options = &self.source.options;
-        let options = LoadOptions { set: [&options.set, edits].concat(), ..options.clone() };
-        opener::load(&*self.source.file, &options, &self.scenario.registry)
+        opener::load(self.source.input(), &self.source.edited(edits), &self.scenario.registry)
     }
 
     /// A run of a scenario that was read with edits, which has the same arbiters.
