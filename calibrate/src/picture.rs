@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_report::text::clean;
+use weir_report::draw::escaped_for_svg;
 use weir_report::{ErrorBin, ErrorHistogram};
 
 use crate::validate::{GOOD, bin_edge, shares_text};
@@ -44,7 +44,7 @@ pub fn histogram_svg(panels: &[Panel]) -> String {
 }
 
 fn panel_svg(out: &mut String, Panel { title, histogram }: &Panel, top: u64) {
-    let _ = writeln!(out, "<text x=\"16\" y=\"{}\" font-weight=\"bold\">{}</text>", top + 24, escaped(title));
+    let _ = writeln!(out, "<text x=\"16\" y=\"{}\" font-weight=\"bold\">{}</text>", top + 24, escaped_for_svg(title));
     let _ = writeln!(out, "<text x=\"16\" y=\"{}\">{}</text>", top + 46, shares_text(histogram));
     let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     for (at, bin) in (0..).zip(&histogram.bins) {
@@ -72,20 +72,6 @@ fn bar_svg(out: &mut String, bin: &ErrorBin, top: u64, most: u64) {
          <text x=\"{after}\" y=\"{text}\">{count}</text>",
         LEFT - 10
     );
-}
-
-/// A text as XML, what would command a terminal or turn the text around in words.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in clean(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -126,7 +126,8 @@ impl TableFormat {
 }
 
 /// Makes the folder, unless it is there.
-fn check_folder(option: &str, folder: &Path) -> Result<(), Error> {
+/// Makes a folder for files, if there is none; refuses what is no folder.
+pub(crate) fn check_folder(option: &str, folder: &Path) -> Result<(), Error> {
     let name = folder.display();
     if folder.exists() && !folder.is_dir() {
         return Err(Error::input(format!("{option} {name} is not a folder: name a folder, or a new one")));

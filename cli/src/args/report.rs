@@ -16,6 +16,7 @@ Examples:
   weir report scenarios/pcie/four-transfers.yaml
   weir report four-transfers.yaml --arbiter pcie-congestion --arbiter max-min --output page.html
   weir run before.yaml --full --json --output before.json && weir report before.json after.yaml
+  weir report four-transfers.yaml --svg pictures
   weir optimize halo.yaml --full --json | weir report -"
 )]
 pub(crate) struct ReportArgs {
@@ -27,6 +28,10 @@ pub(crate) struct ReportArgs {
     /// The page to write (default: report.html)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write pictures of each run into this folder as SVG: its topology, its timeline, and its links over time; the page, too,
+    /// where --output names it
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) svg: Option<PathBuf>,
     /// Open the page in the browser of this desktop
     #[arg(long)]
     pub(crate) open: bool,

@@ -1,5 +1,6 @@
 //! `weir report`: one page of runs and of saved results.
 
+mod pictures;
 mod watch;
 
 use std::cell::Cell;
@@ -12,6 +13,7 @@ use weir_report::text;
 
 use crate::args::ReportArgs;
 use crate::bounded;
+use crate::export::check_folder;
 use crate::failure::{Exit, message, print};
 use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
@@ -29,6 +31,7 @@ const MARK: &str = "<title>weir report</title>";
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
     can_be_shown(args, &target)?;
+    args.svg.as_deref().map_or(Ok(()), |folder| check_folder("--svg", folder))?;
     let mut watched = Watched::default();
     let exit = write_watched(args, &target, &mut watched)?;
     if args.open && target.exists() {
@@ -61,6 +64,9 @@ fn write_watched(args: &ReportArgs, target: &Path, watched: &mut Watched) -> Res
 
 /// Refuses what can be neither opened nor watched.
 fn can_be_shown(args: &ReportArgs, target: &Path) -> Result<(), Error> {
+    if args.open && !has_page(args) {
+        return Err(Error::input("--open shows the page, which --svg leaves out: name it with --output".to_owned()));
+    }
     if args.open && is_stdin(target) {
         return Err(Error::input("--open needs a file: name one with --output".to_owned()));
     }
@@ -70,11 +76,19 @@ fn can_be_shown(args: &ReportArgs, target: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a page of all files, and tells which files scenarios read.
+/// Whether the page is wanted: where pictures are, only if it is named.
+fn has_page(args: &ReportArgs) -> bool {
+    args.svg.is_none() || args.output.is_some()
+}
+
+/// Writes a page of all files and their pictures, and tells which files scenarios read.
 fn write(args: &ReportArgs, target: &Path, read: &mut Vec<PathBuf>) -> Result<Exit, Error> {
-    let mut output = target_of(target, args)?;
+    let output = if has_page(args) { Some(target_of(target, args)?) } else { None };
     let arbiters = arbiters(&args.scenario.plugins)?;
     let (mut page, mut exit) = (Page::default(), Exit::Ok);
+    if args.svg.is_some() {
+        page.draw();
+    }
     for file in &args.scenario.files {
         if !interrupt::requested() {
             exit = exit.max(add(file, args, &arbiters, &mut page, read));
@@ -85,9 +99,12 @@ fn write(args: &ReportArgs, target: &Path, read: &mut Vec<PathBuf>) -> Result<Ex
         return Ok(exit.max(Exit::Usage));
     }
     let _writing = Stage::writing();
-    output.result(|writer| page.write(writer))?;
-    output.finish()?;
-    message(&wrote(target, counts));
+    if let Some(mut output) = output {
+        output.result(|writer| page.write(writer))?;
+        output.finish()?;
+        message(&wrote(target, counts));
+    }
+    args.svg.as_deref().map_or(Ok(()), |folder| pictures::write(folder, page.pictures()))?;
     Ok(exit)
 }
 

@@ -1,11 +1,13 @@
-//! Drawings in text: a Gantt chart of a run, the tree of a topology, and the topology for Graphviz.
+//! Drawings: in text a Gantt chart of a run, the tree of a topology, and the topology for Graphviz; and what writes SVG.
 
 mod dot;
 mod gantt;
+pub(crate) mod svg;
 mod tree;
 
 pub use dot::dot;
 pub use gantt::gantt;
+pub use svg::escaped as escaped_for_svg;
 pub use tree::tree;
 
 use weir_plugin_api::NodeId;

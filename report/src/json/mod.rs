@@ -204,6 +204,13 @@ impl<'a> RunJson<'a> {
         &self.fingerprint
     }
 
+    /// Makes the rows of transfers, links and nodes that are not at hand.
+    pub(crate) fn make(&mut self) {
+        self.transfers.make();
+        self.links.make();
+        self.nodes.iter_mut().for_each(List::make);
+    }
+
     pub(crate) fn events(&self) -> u64 {
         self.events
     }

@@ -43,10 +43,10 @@ pub(super) struct Aggregated {
     kept: String,
     /// `phases` where bins are integrals of the rates of phases, `means` where each transfer counts with its mean rate.
     rates: &'static str,
-    from_s: f64,
-    to_s: f64,
+    pub(super) from_s: f64,
+    pub(super) to_s: f64,
     bins: usize,
-    links: Vec<LinkBins>,
+    pub(super) links: Vec<LinkBins>,
     by: String,
     groups: Vec<GroupBins>,
     /// Per transfer that is kept.
@@ -58,9 +58,9 @@ pub(super) struct Aggregated {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct LinkBins {
-    id: u32,
-    permille: Vec<u64>,
+pub(super) struct LinkBins {
+    pub(super) id: u32,
+    pub(super) permille: Vec<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -68,9 +68,7 @@ pub(super) fn fit<'a>(
     mut additions: Additions<'a>,
     source: Option<&dyn PhaseSource>,
 ) -> Result<PageRun<'a>, PageError> {
-    run.transfers.make();
-    run.links.make();
-    run.nodes.iter_mut().for_each(List::make);
+    run.make();
     let form = form(&run, &additions, source)?;
     if !matches!(form, Form::Whole) {
         (run.phases, run.explain) = (None, None);

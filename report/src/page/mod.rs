@@ -18,6 +18,7 @@ mod fit;
 mod groups;
 mod pack;
 mod phases;
+mod pictures;
 mod probe;
 mod search;
 mod sweep;
@@ -35,6 +36,7 @@ pub use fit::MOST_ROWS;
 use fit::{Additions, fit};
 pub use phases::PhaseReplay;
 use phases::{PhaseSource, Recorded, Replayed};
+pub use pictures::Picture;
 pub use probe::Effort;
 use sweep::Point;
 
@@ -60,6 +62,10 @@ pub struct Page {
     origin: Option<String>,
     /// Of the run that is added next.
     widening: Option<Widening>,
+    /// The pictures of its runs, where they are asked for.
+    pictures: Option<Vec<Picture>>,
+    /// Runs of the page that it is joined to.
+    before: usize,
 }
 
 /// How many results of each kind a page has.
@@ -84,6 +90,17 @@ impl Page {
     /// `--set workload[0].transfer.size=4MB`.
     pub fn describe(&mut self, origin: Option<String>) {
         self.origin = origin;
+    }
+
+    /// Draws the runs that are added from now on, beside showing them: [`Self::pictures`].
+    pub fn draw(&mut self) {
+        self.pictures.get_or_insert_default();
+    }
+
+    /// The pictures of the runs that it drew: timelines and, of full results, topologies and loads of links.
+    #[must_use]
+    pub fn pictures(&self) -> &[Picture] {
+        self.pictures.as_deref().unwrap_or_default()
     }
 
     /// Says of the next run that is added which link would save most if it were wider.
@@ -122,11 +139,15 @@ impl Page {
 
     fn add_fitted<'a>(
         &mut self,
-        run: RunJson<'a>,
+        mut run: RunJson<'a>,
         plans: Option<List<Plans<'a>>>,
         source: Option<&dyn PhaseSource>,
     ) -> Result<(), PageError> {
         let name = named(&run.scenario, &run.arbiter.name);
+        if let Some(pictures) = &mut self.pictures {
+            run.make();
+            pictures.extend(pictures::of(&run, self.before + self.runs.len() + 1, source)?);
+        }
         let additions =
             Additions { origin: self.origin.clone(), widening: self.widening.take(), plans, ..Additions::default() };
         let fitted = fit(run, additions, source)?;
@@ -142,7 +163,9 @@ impl Page {
     /// # Errors
     /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
     pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), SavedError> {
-        let mut added = Self { origin: Some(file.to_owned()), ..Self::default() };
+        let pictures = self.pictures.is_some().then(Vec::new);
+        let before = self.before + self.runs.len();
+        let mut added = Self { origin: Some(file.to_owned()), pictures, before, ..Self::default() };
         saved::each(file, text, |value| added.add_value(value.get()))?;
         self.join(added);
         Ok(())
@@ -214,6 +237,7 @@ impl Page {
         self.validated.extend(other.validated);
         self.what_ifs.extend(other.what_ifs);
         self.notes.extend(other.notes);
+        self.pictures.iter_mut().for_each(|pictures| pictures.extend(other.pictures.iter().flatten().cloned()));
     }
 
     /// How many results it has.
@@ -249,7 +273,19 @@ impl Page {
             what_ifs: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, sweeps, tuned, validated, what_ifs, notes, origin: _, widening: _ } = self;
+        let Self {
+            runs,
+            searches,
+            sweeps,
+            tuned,
+            validated,
+            what_ifs,
+            notes,
+            origin: _,
+            widening: _,
+            pictures: _,
+            before: _,
+        } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
         let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, what_ifs, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)

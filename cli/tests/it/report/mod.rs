@@ -3,6 +3,7 @@
 mod packed;
 mod pictures;
 mod shown;
+mod svg;
 
 use crate::common::search::Folder;
 use crate::common::{SHARED, json_lines, run, run_with_input, scenario};

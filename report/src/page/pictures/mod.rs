@@ -1,0 +1,75 @@
+//! Pictures of a run without a browser: what `weir report --svg` writes. They are drawn from the data that the page shows.
+//!
+//! ```text
+//! RunJson ─────────────────────────────────► topology: the tree, with the use of each link
+//!    └─► WholeRun::aggregated: bins of time ├─► timeline: a bar for each transfer
+//!                                           └─► links: the loads of the busiest links over time
+//! ```
+
+mod loads;
+mod scale;
+mod timeline;
+mod topology;
+
+use super::aggregate::WholeRun;
+use super::error::PageError;
+use super::phases::{PhaseSource, Saved};
+use crate::json::{List, RunJson};
+use crate::run::titled;
+
+/// Pixels of each picture, wide.
+const WIDTH: f64 = 960.0;
+/// Letters of the names of scenario and arbiter in that of a file.
+const NAME: usize = 60;
+
+/// A picture of a run: an SVG document whose texts stay texts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// The name of its file: number of the run, scenario, arbiter, and what it shows.
+    pub file: String,
+    /// The document.
+    pub svg: String,
+}
+
+/// Draws a run whose lists are at hand: its timeline and, of a full result, its topology and the loads of its links.
+pub(super) fn of(
+    run: &RunJson<'_>,
+    number: usize,
+    source: Option<&dyn PhaseSource>,
+) -> Result<Vec<Picture>, PageError> {
+    let saved = Saved::of(run)?;
+    let source = source.or(saved.as_ref().map(|saved| saved as &dyn PhaseSource));
+    let (transfers, links) = (run.transfers.at_hand(), run.links.at_hand());
+    let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
+    let end_s = run.stopped_s.unwrap_or(run.makespan_s);
+    let (aggregated, _) = WholeRun { transfers, links, nodes, end_s }.aggregated(source)?;
+    let title = format!("{}, {}", run.scenario, titled(&run.arbiter.name, &run.arbiter.params));
+    let drawn = [
+        ("topology", topology::of(&title, nodes, links, end_s)),
+        ("timeline", timeline::of(&title, transfers, end_s)),
+        ("links", loads::of(&title, links, &aggregated)),
+    ];
+    let stem = format!("{number}-{}", slug(&format!("{} {}", run.scenario, run.arbiter.name)));
+    let named = |(kind, svg): (&str, Option<String>)| Some(Picture { file: format!("{stem}-{kind}.svg"), svg: svg? });
+    Ok(drawn.into_iter().filter_map(named).collect())
+}
+
+/// A name as a part of that of a file: letters and digits of ASCII, other characters as `-`.
+fn slug(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join("-");
+    joined.get(..NAME).unwrap_or(&joined).trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(slug("Four transfers on T2 pcie-congestion"), "four-transfers-on-t2-pcie-congestion");
+        assert_eq!(slug("../../etc/passwd \u{202e}é {a: b}"), "etc-passwd-a-b");
+        assert_eq!(slug(&"ab ".repeat(100)).len(), 59);
+    }
+}

@@ -1,0 +1,72 @@
+//! A bar for each transfer: when it was ready, started and ended, and what held it back.
+
+use std::cmp::Reverse;
+
+use ordered_float::OrderedFloat;
+
+use super::WIDTH;
+use super::scale::Scale;
+use crate::draw::svg::{Anchor, Svg, fitting};
+use crate::json::TransferRow;
+
+/// Transfers in a picture (*assumed*: it stays as high as a screen or two).
+const MOST: usize = 80;
+/// A transfer took its time alone, up to so much more (*assumed*: rounding, and what no reader sees).
+const ALONE: f64 = 1.01;
+/// Pixels.
+const NAMES: f64 = 200.0;
+const BARS: f64 = 460.0;
+const ROW: f64 = 20.0;
+const TOP: f64 = 64.0;
+
+const WAITING: &str = "#cfd6dd";
+const FREE: &str = "#2a6fb0";
+const HELD_BACK: &str = "#d9822b";
+
+/// The picture; `None` where no transfer was ready.
+pub(super) fn of(title: &str, transfers: &[TransferRow<'_>], end_s: f64) -> Option<String> {
+    let shown = longest(transfers, end_s);
+    let last = shown.iter().filter_map(|row| row.end_s).fold(end_s, f64::max);
+    let first = shown.iter().filter_map(|row| row.ready_s).reduce(f64::min)?;
+    let ready = transfers.iter().filter(|row| row.ready_s.is_some()).count();
+    let scale = Scale { from_s: first, to_s: last, left: NAMES, width: BARS };
+    let mut svg = Svg::new(&format!("Timeline: {title}"));
+    let cut = if shown.len() < ready { format!("; the {} longest of {ready}", shown.len()) } else { String::new() };
+    svg.head(title, &format!("Transfers: grey waits, blue as fast as alone, orange held back{cut}"));
+    let bottom = TOP + ROW * shown.len() as f64;
+    scale.draw(&mut svg, TOP, bottom);
+    for (row, top) in shown.iter().zip((0..).map(|at| TOP + ROW * f64::from(at))) {
+        draw(&mut svg, &scale, row, top);
+    }
+    Some(svg.finish(WIDTH, bottom + 32.0))
+}
+
+/// The transfers that took longest from ready to end, in their order.
+fn longest<'a, 'r>(transfers: &'a [TransferRow<'r>], end_s: f64) -> Vec<&'a TransferRow<'r>> {
+    let mut all: Vec<(usize, &TransferRow<'_>)> =
+        transfers.iter().enumerate().filter(|(_, row)| row.ready_s.is_some()).collect();
+    let span = |row: &TransferRow<'_>| row.end_s.unwrap_or(end_s) - row.ready_s.unwrap_or(end_s);
+    all.sort_by_cached_key(|&(at, row)| (Reverse(OrderedFloat(span(row))), at));
+    all.truncate(MOST);
+    all.sort_unstable_by_key(|&(at, _)| at);
+    all.into_iter().map(|(_, row)| row).collect()
+}
+
+fn draw(svg: &mut Svg, scale: &Scale, row: &TransferRow<'_>, top: f64) {
+    let foot = top + 14.0;
+    let name = format!("{}  {} → {}", row.id, row.from, row.to);
+    svg.text((16.0, foot), Anchor::Start, false, &fitting(&name, NAMES - 24.0));
+    let ready = row.ready_s.unwrap_or(scale.to_s);
+    let (start, end) = (row.start_s.unwrap_or(scale.to_s), row.end_s.unwrap_or(scale.to_s));
+    let cause = row.cause.as_deref().unwrap_or("");
+    let mut bar = |from: f64, to: f64, fill: &str, about: &str| {
+        if to > from {
+            svg.rect((scale.x(from), top + 4.0), (scale.x(to) - scale.x(from), ROW - 7.0), fill, about);
+        }
+    };
+    bar(ready, start, WAITING, "waits");
+    let alone = row.alone_s.is_some_and(|alone| row.end_s.is_some() && end - ready <= alone * ALONE);
+    bar(start, end, if alone { FREE } else { HELD_BACK }, &format!("{name}: {cause}"));
+    let words = NAMES + BARS + 12.0;
+    svg.text((words, foot), Anchor::Start, true, &fitting(cause, WIDTH - words));
+}

@@ -1,0 +1,117 @@
+//! The topology as a tree: a row for each node, with the use of its link in both directions; then the lateral links.
+
+use std::collections::BTreeMap;
+
+use super::WIDTH;
+use crate::draw::svg::{Anchor, Svg, fitting};
+use crate::json::{LinkRow, NodeRow};
+use crate::rate;
+
+/// Rows of a picture (*assumed*: no reader looks at more).
+const MOST: usize = 400;
+/// Pixels.
+const ROW: f64 = 22.0;
+const TOP: f64 = 86.0;
+const STEP: f64 = 18.0;
+const BAR: f64 = 90.0;
+/// Where the bars of the two directions begin.
+const COLUMNS: [f64; 2] = [400.0, 680.0];
+
+const GROUND: &str = "#eef1f4";
+const BRANCH: &str = "#9aa5b1";
+/// From which use on a bar has which colour.
+const COLOURS: [(f64, &str); 4] = [(0.85, "#b3261e"), (0.6, "#d9822b"), (0.3, "#2a6fb0"), (0.0, "#8fb7dc")];
+
+/// The picture; `None` where the nodes are not known.
+pub(super) fn of(title: &str, nodes: &[NodeRow<'_>], links: &[LinkRow<'_>], end_s: f64) -> Option<String> {
+    if nodes.is_empty() {
+        return None;
+    }
+    let by_ends = links.iter().map(|link| ((&*link.from, &*link.to), link)).collect();
+    let mut tree = Tree { svg: Svg::new(&format!("Topology: {title}")), links: by_ends, end_s, rows: 0, left: 0 };
+    tree.svg.head(title, "Topology: the share of its bandwidth that each link carried over the whole run");
+    for (x, words) in COLUMNS.into_iter().zip(["to the parent", "from the parent"]) {
+        tree.svg.text((x, TOP - 14.0), Anchor::Start, true, words);
+    }
+    tree.nodes(nodes);
+    tree.laterals(links);
+    if tree.left > 0 {
+        let (foot, left) = (tree.top() + 15.0, tree.left);
+        tree.svg.text((16.0, foot), Anchor::Start, true, &format!("and {left} more"));
+        tree.rows += 1;
+    }
+    let height = tree.top() + 12.0;
+    Some(tree.svg.finish(WIDTH, height))
+}
+
+struct Tree<'a> {
+    svg: Svg,
+    links: BTreeMap<(&'a str, &'a str), &'a LinkRow<'a>>,
+    end_s: f64,
+    rows: usize,
+    /// Rows beyond [`MOST`].
+    left: usize,
+}
+
+impl<'a> Tree<'a> {
+    fn top(&self) -> f64 {
+        TOP + ROW * self.rows as f64
+    }
+
+    /// Each node below its parent; children come after their parent, so one pass knows how deep they are.
+    fn nodes(&mut self, nodes: &'a [NodeRow<'a>]) {
+        // Per node of the tree: its name, how deep it is, and the place of its row.
+        let mut known: BTreeMap<u32, (&str, usize, f64)> = BTreeMap::new();
+        for node in nodes {
+            let parent = node.parent.and_then(|parent| known.get(&parent).copied());
+            let depth = parent.map_or(0, |(_, depth, _)| depth + 1);
+            if self.rows >= MOST {
+                self.left += 1;
+                continue;
+            }
+            let (x, top) = (16.0 + STEP * depth as f64, self.top());
+            known.insert(node.id, (&node.name, depth, top));
+            if let Some((parent, _, above)) = parent {
+                let (from, middle) = (x - STEP + 6.0, top + 11.0);
+                self.svg.line((from, above + 19.0), (from, middle), BRANCH);
+                self.svg.line((from, middle), (x - 3.0, middle), BRANCH);
+                self.bar(COLUMNS[0], (&node.name, parent));
+                self.bar(COLUMNS[1], (parent, &node.name));
+            }
+            let label = format!("{} ({})", node.name, node.kind);
+            self.svg.text((x, top + 15.0), Anchor::Start, false, &fitting(&label, COLUMNS[0] - x - 8.0));
+            self.rows += 1;
+        }
+    }
+
+    /// A row for each lateral link that carried bytes.
+    fn laterals(&mut self, links: &'a [LinkRow<'a>]) {
+        let lateral = |link: &&LinkRow<'_>| link.direction.as_deref() == Some("lateral") && link.bytes > 0;
+        for link in links.iter().filter(lateral) {
+            if self.rows >= MOST {
+                self.left += 1;
+                continue;
+            }
+            let label = fitting(&format!("{} → {}", link.from, link.to), COLUMNS[0] - 24.0);
+            let foot = self.top() + 15.0;
+            self.svg.text((16.0, foot), Anchor::Start, false, &label);
+            self.bar(COLUMNS[0], (&link.from, &link.to));
+            self.rows += 1;
+        }
+    }
+
+    /// The use of a link, as a bar and in words.
+    fn bar(&mut self, x: f64, ends: (&'a str, &'a str)) {
+        let Some(link) = self.links.get(&ends) else { return };
+        let Some(bandwidth) = link.bandwidth_bps.filter(|&bandwidth| bandwidth > 0.0) else { return };
+        let used = if self.end_s > 0.0 { (link.bytes as f64 / (bandwidth * self.end_s)).min(1.0) } else { 0.0 };
+        let fill = COLOURS.into_iter().find(|&(from, _)| used >= from).map_or(GROUND, |(_, colour)| colour);
+        let top = self.top() + 5.0;
+        self.svg.rect((x, top), (BAR, 12.0), GROUND, &format!("{} → {}", link.from, link.to));
+        if used > 0.0 {
+            self.svg.rect((x, top), (BAR * used, 12.0), fill, "");
+        }
+        let words = format!("{:.1} % of {}", 100.0 * used, rate(bandwidth));
+        self.svg.text((x + BAR + 8.0, top + 10.0), Anchor::Start, true, &words);
+    }
+}
