@@ -1,40 +1,74 @@
-"""What Python adds, measured in one run beside what it adds to: `python python/benches/overhead.py`, with a release build.
+"""What Python adds, measured beside what it adds to: `python python/benches/overhead.py`, with a release build.
 
-The Rust call is a point of a sweep on one thread: it reads and runs the scenario, too.
+The Rust call is the command: of the time for many files, without its start. Each figure is the least of several rounds, which
+take turns, so that a busy machine touches both sides alike; processor time is told where several threads run.
 """
 
 from __future__ import annotations
 
-import statistics
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import weir
 
-FOUR = Path(__file__).resolve().parents[2] / "scenarios" / "pcie" / "four-transfers.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+FOUR = ROOT / "scenarios" / "pcie" / "four-transfers.yaml"
+COMMAND = shutil.which("weir", path=sysconfig.get_path("scripts")) or "weir"
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
+class Cost(NamedTuple):
+    """Seconds on the clock, and of all processors."""
+
+    wall: float
+    cpu: float
+
+
+def cost(call: Callable[[], Any]) -> Cost:
+    def spent() -> float:
+        all_usage = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return sum(usage.ru_utime + usage.ru_stime for usage in all_usage)
+
+    before, begin = spent(), time.perf_counter()
     call()
-    return time.perf_counter() - begin
+    return Cost(time.perf_counter() - begin, spent() - before)
 
 
-def median(call: Callable[[], Any], times: int) -> float:
-    return statistics.median(seconds(call) for _ in range(times))
+def least(costs: list[Cost]) -> Cost:
+    return Cost(min(each.wall for each in costs), min(each.cpu for each in costs))
 
 
-def small_runs() -> None:
-    """Rounds in turns, so that a busy machine touches both alike."""
-    sizes = {"workload[0].transfer.size": [f"{300 + at}MB" for at in range(200)]}
-    own, rust = [], []
-    for _ in range(10):
-        own.append(median(lambda: weir.run(FOUR), 50))
-        rust.append(seconds(lambda: weir.sweep(FOUR, sizes, threads=1)) / 200)
-    added = statistics.median(a - b for a, b in zip(own, rust))
-    print(f"weir.run of four transfers: {1e6 * min(own):.0f} us, of that beyond the Rust call {1e6 * added:.0f} us")
+def in_turns(rounds: int, *calls: Callable[[], Any]) -> list[Cost]:
+    """The least cost of each call, of so many rounds."""
+    all_costs: list[list[Cost]] = [[] for _ in calls]
+    for _ in range(rounds):
+        for costs, call in zip(all_costs, calls):
+            costs.append(cost(call))
+    return [least(costs) for costs in all_costs]
+
+
+def command(*arguments: str) -> Callable[[], Any]:
+    return lambda: subprocess.run([COMMAND, *arguments], check=True, capture_output=True)
+
+
+def small_runs(count: int = 500) -> None:
+    def own() -> None:
+        for _ in range(count):
+            weir.run(FOUR)
+
+    plain = ("run", "--no-plugins", "--json")
+    run, many, one = in_turns(7, own, command(*plain, *[str(FOUR)] * (count + 1)), command(*plain, str(FOUR)))
+    rust = (many.wall - one.wall) / count
+    print(f"weir.run of four transfers: {1e6 * run.wall / count:.0f} us; in the command, with its JSON, {1e6 * rust:.0f} us")
+    print(f"  beyond it: {1e6 * (run.wall / count - rust):.0f} us")
 
 
 def large_table(count: int = 1_000_000) -> None:
@@ -50,23 +84,17 @@ def large_table(count: int = 1_000_000) -> None:
     result = weir.run(scenario)
     ran = time.perf_counter() - begin
     table = result.transfers
-    made = time.perf_counter() - begin - ran
-    took = median(lambda: pandas.DataFrame.from_arrow(table), 5)
-    print(f"{len(table)} transfers: run {ran:.2f} s, table {made:.2f} s, pandas {1e3 * took:.1f} ms")
+    columns, frame = in_turns(5, lambda: result.transfers, lambda: pandas.DataFrame.from_arrow(table))
+    print(f"{len(table)} transfers: run {ran:.2f} s; columns {columns.wall:.2f} s ({columns.cpu:.2f} s of processors)")
+    print(f"  from there to pandas {1e3 * frame.wall:.1f} ms")
 
 
 def policies() -> None:
-    import sys
-
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path.insert(0, str(ROOT / "python" / "tests"))
     import sample
-
-    calls = 0
 
     class Flat:
         def allocate(self, phase: weir.Phase) -> list[float]:
-            nonlocal calls
-            calls += 1
             return [1e6] * len(phase)
 
     class Columns(Flat):
@@ -82,21 +110,27 @@ def policies() -> None:
         ),
         items,
     )
-    base = median(lambda: weir.run(scenario, arbiter="equal-share"), 5)
-    for policy in (Flat, Columns, sample.EqualShare):
-        calls = 0
-        took = median(lambda: weir.run(scenario, arbiter=policy), 5) - base
-        print(f"{policy.__name__}: {1e6 * took / 1000:.1f} us for each of 1000 calls with one transfer")
+    kinds = ("equal-share", Flat, Columns, sample.EqualShare)
+    base, *others = in_turns(7, *(lambda kind=kind: weir.run(scenario, arbiter=kind) for kind in kinds))
+    for policy, took in zip(kinds[1:], others):
+        print(f"{policy.__name__}: {1e3 * (took.wall - base.wall):.1f} us for each of 1000 calls with one transfer")
 
 
 def sweeps() -> None:
     values = [f"{300 + at}MB" for at in range(100)]
     sizes = {f"workload[{item}].transfer.size": values for item in range(2)}
-    one, two = [], []
-    for _ in range(3):
-        one.append(seconds(lambda: weir.sweep(FOUR, sizes, threads=1)))
-        two.append(seconds(lambda: weir.sweep(FOUR, sizes, threads=2)))
-    print(f"10,000 points: one thread {min(one):.2f} s, two {min(two):.2f} s: {min(one) / min(two):.2f} times as fast")
+    cores = len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as folder:
+        listed = ", ".join(f"{path}: [{', '.join(values)}]" for path in sizes)
+        edit = f"optimize={{ vary: parameters, parameters: {{ {listed} }} }}"
+        own = command("optimize", "--no-plugins", "--json", "-o", f"{folder}/found", "--set", edit, str(FOUR))
+        one, all_cores, theirs, start = in_turns(
+            5, lambda: weir.sweep(FOUR, sizes, threads=1), lambda: weir.sweep(FOUR, sizes), own, command("--version")
+        )
+    print(f"10,000 points: one thread {one.wall:.2f} s, {cores} {all_cores.wall:.2f} s: {one.wall / all_cores.wall:.2f} times as fast")
+    print(f"  processors: one thread {one.cpu:.2f} s, {cores} {all_cores.cpu:.2f} s")
+    rest = Cost(theirs.wall - start.wall, theirs.cpu - start.cpu)
+    print(f"  the command {rest.wall:.2f} s ({rest.cpu:.2f} s of processors): {all_cores.wall / rest.wall:.2f} times its time, {all_cores.cpu / rest.cpu:.2f} times its processors")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ use crate::policy::Policies;
 
 /// How often signals are looked at (*assumed*: within the 100 ms that Ctrl-C may take).
 const PERIOD: Duration = Duration::from_millis(50);
+/// Threads that a search may have (*assumed*: more than a machine has cores, and few enough to be started).
+const MOST_THREADS: usize = 1024;
 /// Stack of the thread that reads and runs, bytes: as the main thread of a program has it on Linux.
 const STACK: usize = 8 << 20;
 
@@ -119,6 +121,9 @@ pub(crate) fn call_on_all<T: Send>(
     work: impl FnOnce(&Watched) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     call(py, progress, policies, |watched| {
+        if let Some(threads) = threads.filter(|&threads| threads > MOST_THREADS) {
+            return Err(Error::input(format!("threads: {threads} is too many: give {MOST_THREADS} at most")));
+        }
         // Of the call alone: threads of a pool that outlives it would be missing after a fork.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
         let pool = pool.map_err(|error| Error::input(format!("the threads cannot be started: {error}")))?;

@@ -34,13 +34,13 @@ mod _weir {
     #[pymodule_export]
     use super::machine::{calibrate, import_topology, validate};
     #[pymodule_export]
-    use super::page::{page, save};
+    use super::page::{page, save, saved};
     #[pymodule_export]
     use super::policy::Phase;
     #[pymodule_export]
     use super::request::{Request, check, expand};
     #[pymodule_export]
-    use super::run::{Comparison, Run, compare, run, run_all};
+    use super::run::{Comparison, Run, compare, run};
     #[pymodule_export]
     use super::search::{Search, WhatIf, merge, optimize, what_if};
     #[pymodule_export]

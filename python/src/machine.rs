@@ -66,7 +66,8 @@ fn calibrated(
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Error::input("there is no arbiter"))?;
     let finer = if per_link { weir_calibrate::fit::Choice::Auto } else { weir_calibrate::fit::Choice::No };
-    let options = FitOptions { finer, hold_out, ..FitOptions::default() };
+    let cancel = Some(std::sync::Arc::clone(&watched.cancel));
+    let options = FitOptions { finer, hold_out, cancel, ..FitOptions::default() };
     let fit = weir_calibrate::fit(&machine, spec, &experiments, &options);
     let fit = fit.map_err(|error| weir::unfitted(&error, &machine, registry))?;
     let names: Vec<String> = registry.iter().map(|entry| entry.name.clone()).collect();

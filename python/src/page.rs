@@ -7,45 +7,92 @@ use pyo3::prelude::*;
 use weir::{Error, RunOptions};
 use weir_report::page::Page;
 
-use crate::call::call;
+use crate::call::{Watched, call};
 use crate::policy::Policies;
 use crate::request::Request;
 use crate::run::Run;
 
-/// The page of scenarios, each run under its arbiters, then of runs and of lines that weir has saved as JSON.
+/// What is put on a page: a scenario, which is run under its arbiters, a run, or lines of JSON with the name of their file.
+#[derive(FromPyObject)]
+pub(crate) enum Shown<'py> {
+    Scenario(Bound<'py, Request>),
+    Run(Bound<'py, Run>),
+    Saved(String, String),
+}
+
+/// What a page is made of, without the interpreter.
+enum Source<'a> {
+    Scenario(&'a Request),
+    Run(&'a Run),
+    Saved(&'a str, &'a str),
+}
+
+/// A page, and its pictures by their files where they are asked for.
+type Made = (Vec<u8>, std::collections::BTreeMap<String, String>);
+
+/// The page of all of these, in their order.
 #[pyfunction]
-pub(crate) fn page(
-    py: Python<'_>,
-    requests: Vec<Bound<'_, Request>>,
-    runs: Vec<Bound<'_, Run>>,
-    saved: Vec<(String, String)>,
-    until: Option<String>,
-) -> PyResult<Vec<u8>> {
-    let requests: Vec<&Request> = requests.iter().map(Bound::get).collect();
-    let runs: Vec<&Run> = runs.iter().map(Bound::get).collect();
-    let policies = requests.iter().map(|request| &request.policies).chain(runs.iter().map(|run| run.policies()));
-    let policies = Policies::first_of(policies);
+pub(crate) fn page(py: Python<'_>, of: Vec<Shown<'_>>, until: Option<String>, pictures: bool) -> PyResult<Made> {
+    let sources: Vec<Source<'_>> = of.iter().map(Source::from).collect();
+    let policies = sources.iter().filter_map(|source| match source {
+        Source::Scenario(request) => Some(&request.policies),
+        Source::Run(run) => Some(run.policies()),
+        Source::Saved(..) => None,
+    });
+    let policies = Policies::of_all(policies);
     call(py, None, &policies, |watched| {
         let until = until.as_deref().map(weir_scenario::parse_time).transpose();
         let until = until.map_err(Error::input)?.map(|until| weir::SimTime(until.0));
         let options = RunOptions { until, cancel: Some(watched.cancel.clone()), ..RunOptions::default() };
         let mut page = Page::default();
-        for request in requests {
-            let scenario = request.open()?;
-            for spec in scenario.arbiters() {
-                scenario.warnings_under(spec)?.into_iter().for_each(|warning| watched.warn_of(warning));
-                scenario.add_to_page(&mut page, spec, &options, &|_| ())?;
-            }
+        if pictures {
+            page.draw();
         }
-        for run in runs {
-            run.inner().report(|run| page.add_run(run).map_err(Error::input))??;
-        }
-        for (name, text) in &saved {
-            page.add_saved(name, text).map_err(Error::input)?;
+        for source in &sources {
+            add(&mut page, source, &options, watched)?;
         }
         let mut html = Vec::new();
         page.write(&mut html).map_err(|error| Error::input(format!("the page cannot be made: {error}")))?;
-        Ok(html)
+        let drawn = page.pictures().iter().map(|picture| (picture.file.clone(), picture.svg.clone()));
+        Ok((html, drawn.collect()))
+    })
+}
+
+impl<'a> From<&'a Shown<'_>> for Source<'a> {
+    fn from(shown: &'a Shown<'_>) -> Self {
+        match shown {
+            Shown::Scenario(request) => Self::Scenario(request.get()),
+            Shown::Run(run) => Self::Run(run.get()),
+            Shown::Saved(name, text) => Self::Saved(name, text),
+        }
+    }
+}
+
+fn add(page: &mut Page, source: &Source<'_>, options: &RunOptions, watched: &Watched) -> Result<(), Error> {
+    match source {
+        Source::Scenario(request) => {
+            let scenario = request.open()?;
+            for spec in scenario.arbiters() {
+                scenario.warnings_under(spec)?.into_iter().for_each(|warning| watched.warn_of(warning));
+                scenario.add_to_page(page, spec, options, &|_| ())?;
+            }
+            Ok(())
+        }
+        Source::Run(run) => run.inner().report(|run| page.add_run(run).map_err(Error::input))?,
+        Source::Saved(name, text) => page.add_saved(name, text).map_err(Error::input),
+    }
+}
+
+/// The text of a file with results that weir has saved as JSON; nothing of anything else.
+#[pyfunction]
+pub(crate) fn saved(py: Python<'_>, file: PathBuf) -> Option<String> {
+    py.detach(|| {
+        // What waits for somebody who writes is no file with results.
+        let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).and_then(|_| std::fs::read(&file).ok())?;
+        let text = String::from_utf8(bytes).ok()?;
+        // Some editors and shells put a mark before what they write.
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        weir_report::is_saved(&text).then_some(text)
     })
 }
 

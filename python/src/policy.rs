@@ -12,9 +12,9 @@ use pyo3::types::{PyBytes, PySlice, PyType};
 use weir::{Error, Registry};
 use weir_plugin_api::{ArbiterEntry, CallError, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter};
 
-/// The policies of a request.
+/// The policies of requests: those of each request share what they raise.
 #[derive(Clone)]
-pub(crate) struct Policies(Arc<Shared>);
+pub(crate) struct Policies(Vec<Arc<Shared>>);
 
 struct Shared {
     policies: Vec<Named>,
@@ -34,53 +34,57 @@ struct Named {
 
 impl Policies {
     pub(crate) fn new(policies: Vec<(String, Py<PyAny>, bool)>) -> Self {
-        let policies = policies.into_iter().map(|(name, policy, pure)| Named { name, policy, pure }).collect();
-        Self(Arc::new(Shared { policies, failure: Mutex::default(), running: Mutex::default() }))
+        let policies: Vec<Named> =
+            policies.into_iter().map(|(name, policy, pure)| Named { name, policy, pure }).collect();
+        if policies.is_empty() {
+            return Self::none();
+        }
+        Self(vec![Arc::new(Shared { policies, failure: Mutex::default(), running: Mutex::default() })])
     }
 
     pub(crate) fn none() -> Self {
-        Self::new(Vec::new())
+        Self(Vec::new())
     }
 
-    /// The first of several that has policies.
-    pub(crate) fn first_of<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
-        all.into_iter().find(|policies| !policies.is_empty()).cloned().unwrap_or_else(Self::none)
+    /// Those of several requests.
+    pub(crate) fn of_all<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self(all.into_iter().flat_map(|policies| policies.0.iter().cloned()).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.policies.is_empty()
+        self.0.is_empty()
     }
 
-    /// The built-in arbiters and models, and these policies.
-    pub(crate) fn registry(&self) -> Result<Arc<Registry>, Error> {
-        if self.is_empty() {
-            return crate::request::built_in();
-        }
-        let mut registry = Registry::built_in()?;
-        for at in 0..self.0.policies.len() {
-            registry.add(self.entry(at))?;
-        }
-        Ok(Arc::new(registry))
+    /// Adds these policies to arbiters.
+    pub(crate) fn add_to(&self, registry: &mut Registry) -> Result<(), Error> {
+        let each = self.0.iter().flat_map(|shared| (0..shared.policies.len()).map(move |at| shared.entry(at)));
+        each.into_iter().try_for_each(|entry| registry.add(entry))
     }
 
     /// What a policy raised.
     pub(crate) fn take_failure(&self) -> Option<PyErr> {
-        lock(&self.0.failure).take()
+        self.0.iter().find_map(|shared| lock(&shared.failure).take())
     }
 
     /// Raises `KeyboardInterrupt` in policies that run on.
     pub(crate) fn interrupt(&self) {
-        let running = lock(&self.0.running).clone();
+        let running: Vec<u64> = self.0.iter().flat_map(|shared| lock(&shared.running).clone()).collect();
         if !running.is_empty() {
             // One that cannot be interrupted is waited for.
             let _ = Python::attach(|py| py.import("weir._policy")?.call_method1("interrupt", (running,)).map(drop));
         }
     }
+}
 
-    fn entry(&self, at: usize) -> ArbiterEntry {
-        let Named { name, pure, .. } = &self.0.policies[at];
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn entry(self: &Arc<Self>, at: usize) -> ArbiterEntry {
+        let Named { name, pure, .. } = &self.policies[at];
         let flags = if *pure { Flags::WHOLE_SET.union(Flags::PURE) } else { Flags::WHOLE_SET };
-        let shared = Arc::clone(&self.0);
+        let shared = Arc::clone(self);
         ArbiterEntry {
             name: name.clone(),
             version: "python".to_owned(),
@@ -93,13 +97,7 @@ impl Policies {
             incremental: None,
         }
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
     /// Keeps what was raised, and says it in a line.
     fn failed(&self, py: Python<'_>, at: usize, error: PyErr) -> CallError {
         let text = format!("policy `{}`: {error}", self.policies[at].name);

@@ -1,12 +1,11 @@
 //! What is to be read: a file or a text, the changes to it, and the policies beside the built-in ones.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use tempfile::NamedTempFile;
 use weir::{Error, Input, LoadOptions, Opened, Opener, Registry, Scenario};
+use weir_plugin_host::Place;
 
 use crate::call::call;
 use crate::policy::Policies;
@@ -29,7 +28,7 @@ enum Source {
 impl Request {
     /// Of a file, or of a text with the folder from which it names files.
     #[new]
-    #[pyo3(signature = (file, text, *, name, folder, set, arbiters, fidelity, library, policies))]
+    #[pyo3(signature = (file, text, *, name, folder, set, arbiters, fidelity, library, plugins, program, policies))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python side")]
     fn new(
         file: Option<PathBuf>,
@@ -40,11 +39,14 @@ impl Request {
         arbiters: Vec<String>,
         fidelity: Vec<String>,
         library: Option<PathBuf>,
+        plugins: Vec<PathBuf>,
+        program: Option<PathBuf>,
         policies: Vec<(String, Py<PyAny>, bool)>,
         py: Python<'_>,
     ) -> PyResult<Self> {
         let policies = Policies::new(policies);
-        let registry = policies.registry().map_err(|error| crate::fault::raised(py, &error, &policies))?;
+        let registry = py.detach(|| registry(&policies, &plugins, program.as_deref()));
+        let registry = registry.map_err(|error| crate::fault::raised(py, &error, &policies))?;
         let source = match (file, text) {
             (Some(file), _) => Source::File(file),
             (None, text) => Source::Text { yaml: text.unwrap_or_default(), name, folder },
@@ -54,10 +56,22 @@ impl Request {
     }
 }
 
-/// The registry without policies in Python.
-pub(crate) fn built_in() -> Result<Arc<Registry>, Error> {
+/// The built-in arbiters and models, those of libraries, and policies in Python. Libraries are opened by the command first, in
+/// another process, where that is known.
+fn registry(policies: &Policies, plugins: &[PathBuf], program: Option<&Path>) -> Result<Arc<Registry>, Error> {
     static BUILT_IN: OnceLock<Result<Arc<Registry>, Error>> = OnceLock::new();
-    BUILT_IN.get_or_init(|| Registry::built_in().map(Arc::new)).clone()
+    if policies.is_empty() && plugins.is_empty() {
+        return BUILT_IN.get_or_init(|| Registry::built_in().map(Arc::new)).clone();
+    }
+    let mut registry = Registry::built_in()?;
+    for library in plugins {
+        match program {
+            Some(program) => registry.load_probed(library, program, Place::Process)?,
+            None => registry.load(library)?,
+        };
+    }
+    policies.add_to(&mut registry)?;
+    Ok(Arc::new(registry))
 }
 
 impl Request {
@@ -67,46 +81,18 @@ impl Request {
 
     /// The scenario.
     pub(crate) fn open(&self) -> Result<Scenario, Error> {
-        match &self.source {
-            Source::File(file) => self.opener().open(file),
-            text => self.opener().load(text.input()),
-        }
+        self.opener().load(self.source.input())
     }
 
     fn open_any(&self) -> Result<Opened, Error> {
         self.opener().load_any(self.source.input())
     }
 
-    /// Does `search` with the scenario in a file: it is read again and again. A text gets one for that long, in its folder,
-    /// so that the files that it names are found.
-    pub(crate) fn with_file<T>(&self, search: impl FnOnce(&Scenario) -> Result<T, Error>) -> Result<T, Error> {
-        let Source::Text { yaml, folder, .. } = &self.source else { return search(&self.open()?) };
-        let written = |folder: &Path| -> std::io::Result<NamedTempFile> {
-            let mut file = tempfile::Builder::new().prefix(".weir-").suffix(".yaml").tempfile_in(folder)?;
-            file.write_all(yaml.as_bytes())?;
-            file.flush()?;
-            Ok(file)
-        };
-        let file = written(folder).map_err(|error| {
-            let folder = folder.display();
-            Error::input(format!(
-                "a search reads its scenario from a file, which cannot be written in {folder}: {error}"
-            ))
-        })?;
-        search(&self.opener().open(file.path())?)
-    }
-
-    /// The same with further edits.
-    pub(crate) fn edited(&self, edit: (String, String)) -> Self {
-        let mut options = self.options.clone();
-        options.set.push(edit);
-        let source = match &self.source {
-            Source::File(file) => Source::File(file.clone()),
-            Source::Text { yaml, name, folder } => {
-                Source::Text { yaml: yaml.clone(), name: name.clone(), folder: folder.clone() }
-            }
-        };
-        Self { source, options, registry: Arc::clone(&self.registry), policies: self.policies.clone() }
+    /// The scenario with one more edit.
+    pub(crate) fn open_edited(&self, edit: Option<(String, String)>) -> Result<Scenario, Error> {
+        let options =
+            LoadOptions { set: self.options.set.iter().cloned().chain(edit).collect(), ..self.options.clone() };
+        Opener::from(options).registry(Arc::clone(&self.registry)).load(self.source.input())
     }
 
     /// The file, of a request for one.

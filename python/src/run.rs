@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use weir::{Error, ErrorKind, Jitter, RunOptions, Scenario};
 use weir_report::draw::{Canvas, Drawn, tree};
-use weir_report::run_table;
+use weir_report::{Column, run_table};
 use weir_scenario::ArbiterSpec;
 
 use crate::call::{Watched, call, call_on_all};
@@ -70,44 +70,29 @@ impl Asked {
     }
 }
 
-/// Reads a scenario and runs it under its first arbiter.
+/// Reads a scenario and runs it under its first arbiter, or under all: one at least.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, request: &Request, asked: Asked, progress: Option<Py<PyAny>>) -> PyResult<Run> {
-    let mut runs = runs(py, request, &asked, progress.as_ref(), 1)?;
-    runs.pop().ok_or_else(|| PyValueError::new_err("the scenario has no arbiter"))
-}
-
-/// Reads a scenario and runs it under each of its arbiters.
-#[pyfunction]
-pub(crate) fn run_all(
+pub(crate) fn run(
     py: Python<'_>,
     request: &Request,
     asked: Asked,
+    all: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<Run>> {
-    runs(py, request, &asked, progress.as_ref(), usize::MAX)
-}
-
-fn runs(
-    py: Python<'_>,
-    request: &Request,
-    asked: &Asked,
-    progress: Option<&Py<PyAny>>,
-    most: usize,
 ) -> PyResult<Vec<Run>> {
     let work = |watched: &Watched| -> Result<Vec<weir::Run>, Error> {
         let options = asked.options(watched)?;
         let scenario = request.open()?;
         scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
-        let specs = &scenario.arbiters()[..scenario.arbiters().len().min(most)];
+        let first = scenario.arbiters().first().ok_or_else(|| Error::input("the scenario has no arbiter"))?;
+        let specs = if all { scenario.arbiters() } else { std::slice::from_ref(first) };
         let transfers = scenario.contents().tasks.transfers().count() as u64;
         // A start and an end of each.
         watched.all.store(2 * transfers * specs.len() as u64, std::sync::atomic::Ordering::SeqCst);
         specs.iter().map(|spec| under(&scenario, spec, &options, watched)).collect()
     };
     let done = match asked.jitter {
-        Some(_) => call_on_all(py, progress, &request.policies, None, work)?,
-        None => call(py, progress, &request.policies, work)?,
+        Some(_) => call_on_all(py, progress.as_ref(), &request.policies, None, work)?,
+        None => call(py, progress.as_ref(), &request.policies, work)?,
     };
     Ok(done.into_iter().map(|run| Run { run, policies: request.policies.clone() }).collect())
 }
@@ -200,12 +185,36 @@ impl Run {
 #[pyclass(frozen, module = "weir._weir")]
 pub(crate) struct Comparison(weir::Comparison);
 
+/// What is compared: a run, or lines of JSON with the name of their file.
+#[derive(FromPyObject)]
+pub(crate) enum Compared<'py> {
+    Run(Bound<'py, Run>),
+    Saved(String, String),
+}
+
 /// Puts runs side by side; the first is the baseline.
 #[pyfunction]
-pub(crate) fn compare(py: Python<'_>, runs: Vec<Bound<'_, Run>>) -> PyResult<Comparison> {
-    let all: Vec<weir::Run> = runs.iter().map(|run| run.get().run.clone()).collect();
-    let policies = Policies::first_of(runs.iter().map(|run| &run.get().policies));
-    Ok(Comparison(call(py, None, &policies, |_| weir::compare(&all))?))
+pub(crate) fn compare(py: Python<'_>, of: Vec<Compared<'_>>) -> PyResult<Comparison> {
+    let runs = || of.iter().filter_map(|each| if let Compared::Run(run) = each { Some(run.get()) } else { None });
+    let policies = Policies::of_all(runs().map(|run| &run.policies));
+    let of: Vec<Result<&Run, (&str, &str)>> = of
+        .iter()
+        .map(|each| match each {
+            Compared::Run(run) => Ok(run.get()),
+            Compared::Saved(file, text) => Err((file.as_str(), text.as_str())),
+        })
+        .collect();
+    let compared = call(py, None, &policies, |_| {
+        let mut columns = Vec::new();
+        for each in of {
+            match each {
+                Ok(run) => columns.push(run.run.column()?),
+                Err((file, text)) => columns.extend(Column::of_saved(file, text).map_err(Error::input)?),
+            }
+        }
+        Ok(weir::Comparison::of_columns(columns))
+    });
+    Ok(Comparison(compared?))
 }
 
 #[pymethods]
@@ -222,7 +231,7 @@ impl Comparison {
 
     #[getter]
     fn titles(&self) -> Vec<String> {
-        self.0.columns().iter().map(weir_report::Column::title).collect()
+        self.0.columns().iter().map(Column::title).collect()
     }
 
     fn to_text(&self) -> String {

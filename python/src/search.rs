@@ -87,15 +87,9 @@ pub(crate) fn optimize(
 ) -> PyResult<Search> {
     let found = call_on_all(py, progress.as_ref(), &request.policies, asked.threads, |watched| {
         let options = asked.options(watched)?;
-        let search = |scenario: &weir::Scenario| {
-            scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
-            scenario.optimize_with(0, &options)
-        };
-        let found = match edit {
-            Some(edit) => request.edited(edit).with_file(search),
-            None => request.with_file(search),
-        };
-        found.map_err(|error| match error.kind() {
+        let scenario = request.open_edited(edit)?;
+        scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
+        scenario.optimize_with(0, &options).map_err(|error| match error.kind() {
             ErrorKind::Cancelled => Error::input("the time ran out before the first result: give a longer `budget`"),
             _ => error,
         })
@@ -227,10 +221,9 @@ pub(crate) fn what_if(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<WhatIf> {
     let found = call_on_all(py, progress.as_ref(), &request.policies, None, |watched| {
-        request.with_file(|scenario| {
-            scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
-            scenario.what_if(0, &WhatIfOptions { links, costs: &costs, cancel: Some(&watched.cancel), watch: watched })
-        })
+        let scenario = request.open()?;
+        scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
+        scenario.what_if(0, &WhatIfOptions { links, costs: &costs, cancel: Some(&watched.cancel), watch: watched })
     })?;
     Ok(WhatIf(found))
 }

@@ -3,16 +3,18 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::GenericStringBuilder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, StringArray,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, OffsetSizeTrait, RecordBatch,
+    RecordBatchIterator, RecordBatchOptions, StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use weir_report::{ColumnValues, ExportTable};
+use weir_report::{ColumnValues, ExportTable, Texts};
 
 /// Rows of one kind, column by column.
 #[pyclass(frozen, module = "weir")]
@@ -39,9 +41,10 @@ fn wrong(error: &ArrowError) -> PyErr {
 /// Whole numbers are 64-bit integers with a sign, as in Parquet: times in ps and bytes of weir are below 2^63.
 fn column(name: &str, values: &ColumnValues) -> (Field, ArrayRef) {
     let (kind, array): (DataType, ArrayRef) = match values {
-        ColumnValues::Text(texts) => {
-            (DataType::Utf8, Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()))
+        ColumnValues::Text(texts) if i32::try_from(texts.parts().0.len()).is_ok() => {
+            (DataType::Utf8, array_of::<i32>(texts))
         }
+        ColumnValues::Text(texts) => (DataType::LargeUtf8, array_of::<i64>(texts)),
         ColumnValues::Whole(numbers) => {
             let signed = numbers.iter().map(|number| number.map(|number| number as i64));
             (DataType::Int64, Arc::new(signed.collect::<Int64Array>()))
@@ -50,6 +53,13 @@ fn column(name: &str, values: &ColumnValues) -> (Field, ArrayRef) {
         ColumnValues::Flag(flags) => (DataType::Boolean, Arc::new(flags.iter().copied().collect::<BooleanArray>())),
     };
     (Field::new(name, kind, true), array)
+}
+
+/// Texts as Arrow has them, with places of 32 or 64 bits.
+fn array_of<O: OffsetSizeTrait>(texts: &Texts) -> ArrayRef {
+    let mut array = GenericStringBuilder::<O>::with_capacity(texts.len(), texts.parts().0.len());
+    texts.iter().for_each(|text| array.append_option(text));
+    Arc::new(array.finish())
 }
 
 #[pymethods]
@@ -133,6 +143,9 @@ fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'
         return Ok(py.None().into_bound(py));
     }
     if let Some(texts) = any.downcast_ref::<StringArray>() {
+        return texts.value(row).into_bound_py_any(py);
+    }
+    if let Some(texts) = any.downcast_ref::<LargeStringArray>() {
         return texts.value(row).into_bound_py_any(py);
     }
     if let Some(numbers) = any.downcast_ref::<Int64Array>() {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
+import subprocess
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import sample
-from conftest import FOUR, SCENARIOS
+from conftest import FOUR, FOUR_PS, SCENARIOS
 
 import weir
 
@@ -63,6 +66,103 @@ def test_no_data(value: Any) -> None:
         weir.run(sample.two_gpus(value))
 
 
+def test_numbers_that_are_too_large() -> None:
+    for value in (10**5000, -(10**5000), 2**200):
+        with pytest.raises(weir.ScenarioError, match=r"workload\[0\].transfer.weight: a number of \d+ bits"):
+            weir.run(FOUR, set={"workload[0].transfer.weight": value})
+        with pytest.raises(weir.ScenarioError, match="bits"):
+            weir.run(sample.two_gpus("1GB").to_dict() | {"name": value})
+    # What the reader of scenarios itself finds too large.
+    with pytest.raises(weir.ScenarioError):
+        weir.run(FOUR, set={"workload[0].transfer.priority": 2**100})
+
+
+def test_data_that_contain_themselves() -> None:
+    inside: dict[str, Any] = {"weir": 1}
+    inside["topology"] = inside
+    listed: list[Any] = []
+    listed.append(listed)
+    for source, options in ((inside, {}), (FOUR, {"set": {"workload": listed}}), (FOUR, {"arbiter": inside})):
+        with pytest.raises(weir.ScenarioError, match="contains itself"):
+            weir.run(source, **options)  # type: ignore[arg-type]
+    deep: Any = "1MB"
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(weir.ScenarioError):
+        weir.run(FOUR, set={"workload[0].transfer.size": deep})
+    assert weir.run(FOUR).complete
+
+
+class Raising:
+    """Whatever is asked of it raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ZeroDivisionError(name)
+
+
+def test_objects_that_raise() -> None:
+    for call in (
+        lambda: weir.run(FOUR, arbiter=Raising()),
+        lambda: weir.run(FOUR, set={"workload[0].transfer.size": Raising()}),
+        lambda: weir.sweep(FOUR, {"arbiter.tau": [0.1]}, client=Raising()),
+    ):
+        with pytest.raises(ZeroDivisionError):
+            call()
+    for wrong in (lambda: weir.run(Raising()), lambda: weir.run(FOUR, fidelity=object())):  # type: ignore[arg-type]
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    for tau in (numpy.float64(0.2), numpy.float32(0.25), numpy.array(0.2)):
+        own = weir.run(FOUR, arbiter={"name": "pcie-congestion", "tau": tau})
+        assert own.makespan_ps == weir.run(FOUR, arbiter={"name": "pcie-congestion", "tau": float(tau)}).makespan_ps
+    weights = weir.run(FOUR, set={"workload[0].transfer.weight": numpy.int64(1)}, arbiter="max-min")
+    assert weights.makespan_ps == weir.run(FOUR, arbiter="max-min").makespan_ps
+    with pytest.raises(weir.ScenarioError, match="is not a number"):
+        weir.run(FOUR, set={"arbiter.tau": numpy.float64("nan")})
+    with pytest.raises(weir.ScenarioError, match="is not a number"):
+        weir.sweep(FOUR, {"arbiter.tau": numpy.array([0.1, numpy.inf])})
+    assert len(weir.sweep(FOUR, {"arbiter.tau": numpy.linspace(0, 0.2, 3)})) == 3
+    with pytest.raises(TypeError, match="is not data"):
+        weir.run(FOUR, set={"arbiter.tau": numpy.array([b"x"])})
+
+
+def test_paths_are_text() -> None:
+    scenario = sample.two_gpus("1GB").to_dict()
+    scenario["topology"] = SCENARIOS / "topologies" / "cs-storm-t2.yaml"
+    scenario["workload"] = [{"transfer": {"from": "gpu0", "to": "gpu2", "size": "11600B"}}]
+    assert weir.run(scenario, library=SCENARIOS).makespan_ps == 10**6
+    assert weir.run(FOUR, set={"topology": SCENARIOS / "topologies" / "cs-storm-t2.yaml"}).complete
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\0b", "\u202e", "\r\n"])
+def test_text_that_is_hardly_text(text: str) -> None:
+    scenario = sample.two_gpus("1GB")
+    scenario.name = text
+    try:
+        weir.run(scenario)
+    except (weir.ScenarioError, UnicodeEncodeError) as error:
+        assert str(error)
+    with pytest.raises((weir.ScenarioError, ValueError)):
+        weir.run(f"missing-{text}.yaml")
+
+
+@pytest.mark.parametrize(
+    "options", [{"arbitre": "max-min"}, {"set": [1]}, {"set": "a"}, {"set": {1: 2}}, {"folder": 3}, {"library": b"x", "plugin": 4}]
+)
+def test_options_that_there_are_not(options: dict[str, Any]) -> None:
+    for call in (weir.run, weir.check, weir.explain, weir.optimize, weir.whatif, weir.report, weir.compare):
+        with pytest.raises(TypeError):
+            call(FOUR, **options)  # type: ignore[operator]
+
+
+def test_an_unknown_option_is_named() -> None:
+    with pytest.raises(TypeError, match="no option 'arbitre': there are set, arbiter, fidelity"):
+        weir.run(FOUR, arbitre="max-min")  # type: ignore[call-arg]
+
+
 def test_keys_are_text() -> None:
     with pytest.raises(TypeError, match="keys are text"):
         weir.run({1: 2})  # type: ignore[dict-item]
@@ -91,10 +191,36 @@ def test_options_that_are_wrong(options: dict[str, Any], says: str) -> None:
         weir.run(FOUR, **options)
 
 
-@pytest.mark.parametrize("options", [{"until": 3}, {"phases": "yes"}, {"jitter": "1us", "seeds": "x"}])
-def test_options_of_another_type(options: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"until": 3}, "until: give text"),
+        ({"phases": "yes"}, "phases: give True or False"),
+        ({"jitter": 1}, "jitter: give text"),
+        ({"jitter": "1us", "seeds": "x"}, "seeds: give a whole number, not str"),
+        ({"jitter": "1us", "seeds": 1.5}, "seeds: give a whole number, not float"),
+    ],
+)
+def test_options_of_another_type(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
         weir.run(FOUR, **options)
+    with pytest.raises(weir.ScenarioError, match="seeds: give a whole number from 0"):
+        weir.run(FOUR, jitter="1us", seeds=-1)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"budget": 3}, "budget: give text"),
+        ({"candidates": 1.5}, "candidates: give a whole number"),
+        ({"seed": "x"}, "seed: give a whole number"),
+        ({"exact": 1}, "exact: give True or False"),
+        ({"method": b"local"}, "method: give text"),
+    ],
+)
+def test_options_of_searches_of_another_type(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        weir.optimize(FOUR, vary="order", **options)
 
 
 def test_two_nodes_of_one_name() -> None:
@@ -106,6 +232,10 @@ def test_warnings_are_pythons() -> None:
     with pytest.warns(weir.ScenarioWarning, match="ignores the transfers' weight") as caught:
         weir.run(FOUR, set={"workload[0].transfer.weight": 2})
     assert caught[0].filename == __file__
+    with pytest.warns(weir.ScenarioWarning) as caught:
+        weir.compare(FOUR, set={"workload[0].transfer.weight": 2}, arbiter="pcie-congestion")
+        weir.optimize(FOUR, vary="order", set={"workload[0].transfer.weight": 2})
+    assert {each.filename for each in caught} == {__file__}
 
 
 def test_a_deadlock_is_a_run_error() -> None:
@@ -141,6 +271,39 @@ def test_machines_and_measurements(tmp_path: Path) -> None:
     ):
         with pytest.raises(weir.ScenarioError):
             wrong()
+
+
+def test_saved_results_are_shown_and_compared(command: str, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    said = subprocess.run([command, "run", "--full", "--json", str(FOUR)], check=True, capture_output=True, text=True)
+    saved.write_text(said.stdout)
+    page = weir.report(saved, FOUR, pictures=True)
+    data = json.loads(page.html.decode().split('id="weir-data">')[1].split("</script")[0])
+    assert [run["makespan_ps"] for run in data["runs"]] == [FOUR_PS] * 2
+    assert data["runs"][0]["origin"] == str(saved)
+    # In the order in which they are named.
+    again = weir.report(FOUR, str(saved))
+    data = json.loads(again.html.decode().split('id="weir-data">')[1].split("</script")[0])
+    assert [run.get("origin") for run in data["runs"]] == [None, str(saved)]
+    assert weir.compare(saved, FOUR, weir.run(FOUR, arbiter="max-min")).makespans_ps == [FOUR_PS, FOUR_PS, 51_724_137_932]
+    saved.write_text(said.stdout[:500])
+    for call in (weir.report, weir.compare):
+        with pytest.raises(weir.ScenarioError, match=r"saved\.json:1: .*incomplete"):
+            call(saved)
+    with pytest.raises(weir.ScenarioError, match="saved"):
+        weir.run(saved)
+
+
+def test_pictures_need_no_browser(tmp_path: Path) -> None:
+    page = weir.report(FOUR, pictures=True)
+    stem = "1-four-transfers-on-t2-pcie-congestion"
+    assert sorted(page.pictures) == [f"{stem}-{kind}.svg" for kind in ("links", "timeline", "topology")]
+    for svg in page.pictures.values():
+        root = ElementTree.fromstring(svg)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and "four transfers on T2" in "".join(root.itertext())
+    page.save_pictures(tmp_path / "new" / "folder")
+    written = {file.name: file.read_text(encoding="utf-8") for file in (tmp_path / "new" / "folder").iterdir()}
+    assert written == page.pictures and weir.report(FOUR).pictures == {}
 
 
 def test_a_page(tmp_path: Path) -> None:

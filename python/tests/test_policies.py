@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gc
+import shutil
+import subprocess
+import sys
+import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sample
-from conftest import FOUR, SCENARIOS
+from conftest import FOUR, ROOT, SCENARIOS
 
 import weir
 
@@ -102,6 +107,17 @@ def _raise(phase: weir.Phase) -> Any:
     raise Boom("no rates today")
 
 
+class Listing:
+    """Rates that cannot be had."""
+
+    def tolist(self) -> Any:
+        raise ZeroDivisionError("no list")
+
+
+def _forever(phase: weir.Phase) -> Any:
+    return _forever(phase)
+
+
 @pytest.mark.parametrize(
     ("answer", "cause", "says"),
     [
@@ -115,6 +131,15 @@ def _raise(phase: weir.Phase) -> Any:
         (lambda p: ["1"] * 4, TypeError, "a rate for each transfer"),
         (lambda p: numpy.ones((4, 4)), TypeError, "a rate for each transfer"),
         (lambda p: numpy.ones(4, dtype=complex), TypeError, "a rate for each transfer"),
+        (lambda p: (1e9 for _ in range(4)), TypeError, "a rate for each transfer"),
+        (lambda p: {i: 1e9 for i in range(4)}, TypeError, "a rate for each transfer"),
+        (lambda p: [10**400] * 4, TypeError, "a rate for each transfer"),
+        (lambda p: [None] * 4, TypeError, "a rate for each transfer"),
+        (lambda p: sys.exit(3), SystemExit, "3"),
+        (lambda p: p.route(10**30), OverflowError, ""),
+        (lambda p: p.route(-1), OverflowError, ""),
+        (lambda p: Listing(), ZeroDivisionError, "no list"),
+        (lambda p: _forever(p), RecursionError, "recursion"),
         (lambda p: [float("nan")] * 4, None, "NaN"),
         (lambda p: [float("inf")] * 4, None, "inf"),
         (lambda p: [-1.0] * 4, None, "-1"),
@@ -156,6 +181,68 @@ def test_views_that_are_kept_stay_as_they_were() -> None:
         assert all((view == copy).all() for view, copy in zip(views, copies))
         assert (phase.links == copies[2]).all() and len(phase) == len(views[0])
     assert len(kept) == 20
+
+
+def test_a_view_outlives_its_phase_and_its_thread() -> None:
+    kept: list[Any] = []
+
+    class Keeping(sample.EqualShare):
+        pure = False
+
+        def allocate(self, phase: weir.Phase) -> list[float]:
+            kept.append(phase.bandwidth)
+            return super().allocate(phase)
+
+    threads = [threading.Thread(target=lambda: weir.run(FOUR, arbiter=Keeping)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    assert len(kept) == 4 and all(set(view) == {11.6e9} for view in kept)
+    view = memoryview(kept[0])
+    del kept[:]
+    gc.collect()
+    assert view.readonly and view[0] == 11.6e9
+
+
+def test_what_any_of_several_policies_raises_is_the_cause() -> None:
+    results = [weir.run(FOUR, arbiter=sample.EqualShare), weir.run(FOUR, arbiter=Once)]
+    with pytest.raises(weir.PolicyError) as caught:
+        weir.report(FOUR, arbiter=[sample.EqualShare, _answering(_raise)])
+    assert isinstance(caught.value.__cause__, Boom)
+    # Times alone are asked for after the run; a comparison of results asks again.
+    assert weir.compare(*results).ratios[0] == 1.0
+
+
+class Once(sample.EqualShare):
+    name = "once"
+
+
+def test_arbiters_of_a_library(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    library = tmp_path / "libequal_split.so"
+    source = ROOT / "examples" / "plugins" / "c-equal-split" / "equal-split.c"
+    include = ROOT / "plugin-api" / "include"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", f"-I{include}", str(source), "-o", str(library)], check=True)
+    own = weir.run(FOUR, plugin=library, arbiter="equal-split")
+    command = shutil.which("weir", path=str(Path(sys.executable).parent))
+    assert command is not None
+    said = subprocess.run(
+        [command, "run", "--json", "--plugin", str(library), "--arbiter", "equal-split", str(FOUR)],
+        check=True, capture_output=True, text=True,
+    )
+    assert own.to_json() == said.stdout and own.arbiter == "equal-split"
+    both = weir.compare(FOUR, plugin=[str(library)], arbiter=["equal-split", sample.EqualShare])
+    assert both.makespans_ps[0] == own.makespan_ps
+    with pytest.raises(weir.PolicyError, match="missing.so"):
+        weir.run(FOUR, plugin="missing.so")
+    with pytest.raises(weir.PolicyError):
+        weir.run(FOUR, plugin=FOUR)
+    with pytest.raises(weir.ScenarioError, match="equal-split"):
+        weir.run(FOUR, arbiter="equal-split")
 
 
 def test_views_cannot_be_written() -> None:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sample
-from conftest import FOUR, FOUR_PS
+from conftest import FOUR, FOUR_PS, SCENARIOS
 
 import weir
 
@@ -28,6 +28,22 @@ def _long() -> dict[str, object]:
         for n in range(8) for a in range(60) for b in range(60) if a != b
     ]
     return {"weir": 1, "topology": topology, "workload": items}
+
+
+def _measured(folder: str) -> tuple[str, str]:
+    """A topology, and a log whose fit takes some seconds: each link has another bandwidth, and copies compete."""
+    topology, log = f"{folder}/server.yaml", f"{folder}/log.csv"
+    gpus = [weir.gpu(f"g{at}", link="l") for at in range(24)]
+    with open(topology, "w") as file:
+        file.write(weir.Topology([weir.switch("s", *gpus)], [weir.link_type("l", bandwidth="16GB/s")]).to_yaml())
+    with open(log, "w") as file:
+        print("from,to,bytes,seconds,group", file=file)
+        for group in range(240):
+            for place in range(6):
+                a, b = (group * 7 + place * 5) % 24, (group * 11 + place * 3 + 1) % 24
+                b = b if a != b else (b + 1) % 24
+                print(f"g{a},g{b},100000000,{0.01 * (1 + (a * b + group) % 7 / 5)},{group}", file=file)
+    return topology, log
 
 
 def test_threads() -> None:
@@ -132,12 +148,34 @@ print(weir.run({four!r}).makespan_ps)
             "class Endless:\n    def allocate(self, phase):\n        while True: pass",
             "weir.run({four!r}, arbiter=Endless)",
         ),
+        (
+            "from sample import EqualShare\nclass Endless:\n    def allocate(self, phase):\n        while True: pass",
+            "weir.report({four!r}, arbiter=[EqualShare, Endless])",
+        ),
+        (
+            "import tempfile; from test_processes import _measured; folder = tempfile.TemporaryDirectory(); "
+            "measured = _measured(folder.name)",
+            "weir.calibrate(*measured)",
+        ),
+        (
+            "class Endless:\n    def allocate(self, phase):\n        while True: pass",
+            "weir.validate({h2d!r}, {h2d!r}.replace('.yaml', '.csv'), arbiter=Endless)",
+        ),
+        ("from test_processes import _long; long = _long()", "weir.report(long, arbiter='equal-share')"),
+        ("from test_processes import _long; long = _long()", "weir.whatif(long, links=True, arbiter='equal-share')"),
+        (
+            "",
+            "weir.optimize({stencil!r}, vary=['order', 'placement'], candidates=10**9)",
+        ),
     ],
-    ids=["run", "sweep", "policy"],
+    ids=["run", "sweep", "policy", "second policy", "calibrate", "validate", "report", "whatif", "optimize"],
 )
 def test_ctrl_c(setup: str, call: str) -> None:
     tests = os.path.dirname(__file__)
-    code = INTERRUPTED.format(tests=tests, setup=setup, call=call.format(four=str(FOUR)), four=str(FOUR))
+    named = {"four": str(FOUR)}
+    named["h2d"] = str(SCENARIOS / "measured" / "h2d-eight-gpus.yaml")
+    named["stencil"] = str(SCENARIOS / "optimize" / "stencil-helios.yaml")
+    code = INTERRUPTED.format(tests=tests, setup=setup, call=call.format(**named), four=str(FOUR))
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert said.returncode == 0, said.stderr
     first, last = said.stdout.splitlines()

@@ -21,10 +21,23 @@ FILES = sorted(file for file in SCENARIOS.rglob("*.yaml") if _is_scenario(file))
 
 
 def test_the_library_is_found() -> None:
-    assert len(FILES) > 50
+    """Every file that is no topology is a scenario, and is run below."""
+    assert FILES == sorted(file for file in SCENARIOS.rglob("*.yaml") if "topologies" not in file.parts)
+    assert len(FILES) > 100
 
 
-def test_every_makespan_is_that_of_the_command(command: str) -> None:
+def _accepted(file: Path) -> list[tuple[str, int]]:
+    """Fingerprints and makespans of the results that lie beside a scenario, which the tests in Rust compare with theirs."""
+    lines = (file.parent / "snapshots" / f"{file.name}.txt").read_text().splitlines()
+    words = [line.split() for line in lines]
+    prints = [line[1] for line in words if line[:1] == ["fingerprint"]]
+    makespans = [int(line[1]) for line in words if line[:1] == ["makespan"]]
+    assert len(prints) == len(makespans) > 0, file
+    return list(zip(prints, makespans))
+
+
+@pytest.mark.filterwarnings("ignore::weir.ScenarioWarning")
+def test_every_makespan_is_that_of_the_command_and_of_rust(command: str) -> None:
     """By one call of the command: starting it a hundred times takes longer than the runs."""
     names = [str(file.relative_to(ROOT)) for file in FILES]
     said = subprocess.run(
@@ -32,9 +45,14 @@ def test_every_makespan_is_that_of_the_command(command: str) -> None:
         cwd=ROOT, check=True, capture_output=True, text=True,
     )
     lines = [json.loads(line) for line in said.stdout.splitlines()]
-    expected = [(line["scenario"], line["arbiter"]["name"], line["makespan_ps"]) for line in lines]
-    results = [result for name in FILES for result in weir.run_all(name)]
-    assert [(r.scenario, r.arbiter, r.makespan_ps) for r in results] == expected
+    expected = [
+        (line["scenario"], line["arbiter"]["name"], line["fingerprint"], line["makespan_ps"]) for line in lines
+    ]
+    by_file = {file: weir.run_all(file) for file in FILES}
+    results = [result for results in by_file.values() for result in results]
+    assert [(r.scenario, r.arbiter, f"{r.fingerprint:016x}", r.makespan_ps) for r in results] == expected
+    for file, results in by_file.items():
+        assert [(f"{r.fingerprint:016x}", r.makespan_ps) for r in results] == _accepted(file), file
 
 
 def test_json_is_that_of_the_command(command: str) -> None:

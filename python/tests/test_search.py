@@ -78,6 +78,14 @@ def test_a_sweep_of_what_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_too_many_threads() -> None:
+    with pytest.raises(weir.ScenarioError, match="threads: 1000000 is too many"):
+        weir.sweep(FOUR, GRID, threads=10**6)
+    for wrong in ({"threads": -1}, {"threads": 10**30}):
+        with pytest.raises(weir.ScenarioError, match="threads: give a whole number from 0"):
+            weir.sweep(FOUR, GRID, **wrong)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("grid", [{"arbiter.tau": "abc"}, {"arbiter.tau": 3}])
 def test_a_grid_of_no_lists(grid: object) -> None:
     with pytest.raises(TypeError, match="give a list"):
@@ -90,18 +98,71 @@ def test_a_grid_that_cannot_be_run(grid: dict[str, list[object]]) -> None:
         weir.sweep(FOUR, grid)
 
 
+def _bytes(table: weir.Table) -> bytes:
+    """The table as it goes to other libraries, to the bit."""
+    pyarrow = pytest.importorskip("pyarrow")
+    read = pyarrow.table(table)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, read.schema) as stream:
+        stream.write_table(read)
+    return bytes(sink.getvalue())
+
+
+def test_the_same_dict_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Nothing of where or when it was written is in a result."""
+    grid = {"workload[0].transfer.size": ["8GB", "16GB"]}
+    scenario = sample.two_gpus("1GB").to_dict()
+    del scenario["name"]
+    found = [
+        weir.optimize(scenario, vary="parameters", timing=False, folder=folder,
+                      set={"optimize": {"vary": "parameters", "parameters": grid}})
+        for folder in (tmp_path, SCENARIOS, tmp_path)
+    ]
+    assert len({each.to_json() for each in found}) == 1 and '"file":"<dict>"' in found[0].to_json()
+    tables = [_bytes(weir.sweep(scenario, grid, folder=folder)) for folder in (tmp_path, SCENARIOS)]
+    assert tables[0] == tables[1]
+    assert len({weir.whatif(scenario).to_json() for _ in range(2)}) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+    """Searches read what is no file from memory."""
+    points = weir.sweep(sample.two_gpus("1GB"), {"workload[0].transfer.size": ["8GB"]}, folder=tmp_path / "missing")
+    assert points["makespan_ps"] == [9 * 10**12 // 16]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray() -> None:
+    ray = pytest.importorskip("ray")
+    one, grid = weir.sweep(FOUR, GRID), {"workload[0].transfer.size": ["1GB", "2GB", "3GB"]}
+    tests = str(Path(__file__).parent)
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": tests}}, log_to_driver=False)
+    try:
+        assert _bytes(weir.sweep(FOUR, GRID, client=ray)) == _bytes(one)
+        built = sample.two_gpus("1GB")
+        assert _bytes(weir.sweep(built, grid, client=ray)) == _bytes(weir.sweep(built, grid))
+        with pytest.raises(weir.ScenarioError, match="nowhere"):
+            weir.sweep(FOUR, {"nowhere": [1]}, client=ray)
+    finally:
+        ray.shutdown()
+
+
 def test_dask() -> None:
     distributed = pytest.importorskip("distributed")
-    one = weir.sweep(FOUR, GRID).to_dict()
+    one = weir.sweep(FOUR, GRID)
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, worker_dashboard_address=None
     )
     with cluster, distributed.Client(cluster) as client:
-        assert weir.sweep(FOUR, GRID, client=client).to_dict() == one
+        assert _bytes(weir.sweep(FOUR, GRID, client=client)) == _bytes(one)
         built = sample.two_gpus("1GB")
         grid = {"workload[0].transfer.size": ["1GB", "2GB", "3GB"]}
-        assert weir.sweep(built, grid, client=client)["makespan_ps"] == weir.sweep(built, grid)["makespan_ps"]
+        assert _bytes(weir.sweep(built, grid, client=client)) == _bytes(weir.sweep(built, grid))
+        # More parts than points.
+        assert _bytes(weir.sweep(FOUR, {"arbiter.tau": [0.2]}, client=client)) == _bytes(
+            weir.sweep(FOUR, {"arbiter.tau": [0.2]})
+        )
         with pytest.raises(weir.ScenarioError):
             weir.sweep(FOUR, {"nowhere": [1]}, client=client)
-    with pytest.raises(TypeError, match="submit"):
-        weir.sweep(FOUR, GRID, client=3)
+    for no_client in (3, object(), pytest):
+        with pytest.raises(TypeError, match=r"dask.distributed.Client nor the module ray"):
+            weir.sweep(FOUR, GRID, client=no_client)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 from . import _weir
 from ._build import Scenario, Topology
+from ._command import program
+from ._errors import ScenarioError
 from ._policy import is_policy, name_of
 from ._progress import Hook, Progress
 from ._results import Comparison, Result, Search, WhatIf
 from ._yaml import dump, flow, quoted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, Any], Scenario, Topology]
 """A file, or a scenario as a dict or as a :class:`Scenario`."""
@@ -32,10 +39,29 @@ class Reading(TypedDict, total=False):
     """In place of the scenario's: a name, a map, a policy in Python, or a list of these."""
     fidelity: str | Mapping[str, Any] | Sequence[Any] | None
     """In place of the scenario's: ``"fluid"``, ``"packet"``, or a map."""
+    plugin: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    """Libraries with further arbiters and models, as ``--plugin``; ``arbiter`` names them."""
     library: str | os.PathLike[str] | None
     """The folder in which files that the scenario names may lie."""
     folder: str | os.PathLike[str] | None
     """From where a scenario that is no file names others; by default the current folder."""
+
+
+class Running(Reading, total=False):
+    """How :func:`run` and :func:`run_all` run a scenario."""
+
+    until: str | None
+    """Stop at this simulated time, such as ``"10ms"``; the result is not complete then."""
+    phases: bool
+    """Record the intervals of constant rates."""
+    peaks: bool
+    """Record the peak load of each link, of large runs, too."""
+    jitter: str | None
+    """Run again with random delays of transfers below this time."""
+    seeds: int
+    """So many times; 8 by default."""
+    progress: bool | Hook | None
+    """Whether tqdm shows progress, or a function that hears of it."""
 
 
 def _listed(value: Any) -> list[Any]:
@@ -50,9 +76,15 @@ def _request(
     set: Paths | None = None,
     arbiter: Any = None,
     fidelity: Any = None,
+    plugin: Any = None,
     library: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
+    **unknown: Any,
 ) -> _weir.Request:
+    if unknown:
+        raise TypeError(f"no option {next(iter(unknown))!r}: there are {', '.join(Reading.__annotations__)}")
+    if not isinstance(set, (Mapping, type(None))):
+        raise TypeError(f"set: give a dict of values by their path, not {type(set).__name__}")
     arbiters: list[str] = []
     policies: list[tuple[str, object, bool]] = []
     for each in _listed(arbiter):
@@ -78,96 +110,110 @@ def _request(
         arbiters=arbiters,
         fidelity=[flow(each, "fidelity") for each in _listed(fidelity)],
         library=None if library is None else os.fspath(library),
+        plugins=[os.fspath(file) for file in _listed(plugin)],
+        program=program() if plugin else None,
         policies=policies,
     )
 
 
-def _asked(
-    until: str | None, phases: bool, explanations: bool, peaks: bool, jitter: str | None, seeds: int
-) -> _weir.AskedOfRun:
-    return {
-        "until": until,
-        "phases": phases,
-        "explanations": explanations,
-        "peaks": peaks,
-        "jitter": None if jitter is None else (jitter, seeds),
-    }
+def _count(name: str, value: Any) -> int | None:
+    """A whole number that the library can have, of NumPy, too."""
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: give a whole number, not {type(value).__name__}") from None
+    if not 0 <= number < 2**32:
+        raise ScenarioError(f"{name}: give a whole number from 0 to {2**32 - 1}")
+    return number
 
 
-def run(
+def _text(name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{name}: give text, such as '10ms' or a name, not {type(value).__name__}")
+
+
+def _flag(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"{name}: give True or False, not {type(value).__name__}")
+
+
+def _runs(
     source: Source,
     *,
-    set: Paths | None = None,
-    arbiter: Any = None,
-    fidelity: Any = None,
+    all: bool,
     until: str | None = None,
     phases: bool = False,
+    explanations: bool = False,
     peaks: bool = False,
     jitter: str | None = None,
     seeds: int = 8,
-    library: str | os.PathLike[str] | None = None,
-    folder: str | os.PathLike[str] | None = None,
     progress: bool | Hook | None = None,
-) -> Result:
-    """Runs a scenario under its first arbiter, or under ``arbiter``; see :class:`Reading`.
+    **reading: Unpack[Reading],
+) -> list[_weir.Run]:
+    """Runs under the first arbiter, or under all."""
+    asked: _weir.AskedOfRun = {
+        "until": _text("until", until),
+        "phases": _flag("phases", phases),
+        "explanations": explanations,
+        "peaks": _flag("peaks", peaks),
+        "jitter": None if jitter is None else (_text("jitter", jitter) or "", _count("seeds", seeds) or 0),
+    }
+    request = _request(source, **reading)
+    with Progress(progress, "runs" if all else "run") as hook:
+        return _weir.run(request, asked, all, hook)
 
-    ``until`` stops at a simulated time such as ``"10ms"``; the result is not complete then.
-    ``phases`` records the intervals of constant rates, ``peaks`` the peak load of each link of a
-    large run, too. ``jitter`` runs again with ``seeds`` random delays below it.
+
+def run(source: Source, **options: Unpack[Running]) -> Result:
+    """Runs a scenario under its first arbiter, or under ``arbiter``.
+
+    Options, of reading: ``set`` (values by their path), ``arbiter``, ``fidelity``, ``plugin``,
+    ``library``, ``folder``; see :class:`Reading`. Of the run: ``until`` (stops at a simulated time such
+    as ``"10ms"``; the result is not complete then), ``phases`` (records the intervals of constant
+    rates), ``peaks`` (records the peak load of each link of a large run, too), ``jitter`` (runs again
+    with ``seeds`` random delays below it), ``progress``; see :class:`Running`.
 
     Raises ``ScenarioError`` where the scenario is wrong, ``RunError`` where it cannot end, and
     ``PolicyError`` where its arbiter fails.
     """
-    request = _request(
-        source, set=set, arbiter=arbiter, fidelity=fidelity, library=library, folder=folder
-    )
-    with Progress(progress, "run") as hook:
-        return Result(_weir.run(request, _asked(until, phases, False, peaks, jitter, seeds), hook))
+    return Result(_runs(source, all=False, **options)[0])
 
 
-def run_all(
-    source: Source,
-    *,
-    set: Paths | None = None,
-    arbiter: Any = None,
-    fidelity: Any = None,
-    until: str | None = None,
-    phases: bool = False,
-    peaks: bool = False,
-    jitter: str | None = None,
-    seeds: int = 8,
-    library: str | os.PathLike[str] | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    progress: bool | Hook | None = None,
-) -> list[Result]:
+def run_all(source: Source, **options: Unpack[Running]) -> list[Result]:
     """As :func:`run`, under each arbiter and fidelity that the scenario names."""
-    request = _request(
-        source, set=set, arbiter=arbiter, fidelity=fidelity, library=library, folder=folder
-    )
-    with Progress(progress, "runs") as hook:
-        asked = _asked(until, phases, False, peaks, jitter, seeds)
-        return [Result(each) for each in _weir.run_all(request, asked, hook)]
+    return [Result(each) for each in _runs(source, all=True, **options)]
 
 
-def compare(*of: Union[Source, Result], **reading: Any) -> Comparison:
+def compare(*of: Union[Source, Result], **reading: Unpack[Reading]) -> Comparison:
     """Results side by side, the first is the baseline: of scenarios under each of their arbiters,
-    and of results that there are already."""
-    results: list[Result] = []
+    of results that there are already, and of files that ``weir run --json`` has saved."""
+    columns: list[_weir.Run | tuple[str, str]] = []
     for each in of:
-        results += [each] if isinstance(each, Result) else run_all(each, **reading)
-    if not results:
+        if isinstance(each, Result):
+            columns.append(each._run)
+        elif isinstance(each, (str, os.PathLike)) and (text := saved(each)) is not None:
+            columns.append((os.fspath(each), text))
+        else:
+            columns += _runs(each, all=True, **reading)
+    if not columns:
         raise TypeError("compare needs at least one scenario or result")
-    return Comparison(_weir.compare([each._run for each in results]))
+    return Comparison(_weir.compare(columns))
 
 
-def explain(source: Source, *, until: str | None = None, **reading: Any) -> str:
+def saved(file: str | os.PathLike[str]) -> str | None:
+    """The text of a file with results that weir has saved as JSON; none of anything else."""
+    return _weir.saved(os.fspath(file))
+
+
+def explain(source: Source, *, until: str | None = None, **reading: Unpack[Reading]) -> str:
     """Phase by phase, why transfers have their rates: what ``weir explain`` prints."""
-    with Progress(None, "run") as hook:
-        asked = _asked(until, False, True, False, None, 1)
-        return _weir.run(_request(source, **reading), asked, hook).explanation()
+    return _runs(source, all=False, until=until, explanations=True, **reading)[0].explanation()
 
 
-def check(source: Source, **reading: Any) -> list[str]:
+def check(source: Source, **reading: Unpack[Reading]) -> list[str]:
     """What looks wrong with a scenario or topology, without a run; what is wrong is raised."""
     return [text.removeprefix("warning: ") for text in _weir.check(_request(source, **reading))]
 
@@ -186,15 +232,15 @@ def _search(
 ) -> _weir.AskedOfSearch:
     return {
         "vary": [str(word) for word in _listed(vary)],
-        "method": method,
-        "objective": objective,
-        "exact": exact,
-        "budget": budget,
-        "candidates": candidates,
-        "seed": seed,
+        "method": _text("method", method),
+        "objective": _text("objective", objective),
+        "exact": _flag("exact", exact),
+        "budget": _text("budget", budget),
+        "candidates": _count("candidates", candidates),
+        "seed": _count("seed", seed) or 0,
         "shard": shard,
-        "timing": timing,
-        "threads": threads,
+        "timing": _flag("timing", timing),
+        "threads": _count("threads", threads),
     }
 
 
@@ -211,7 +257,7 @@ def optimize(
     timing: bool = True,
     threads: int | None = None,
     progress: bool | Hook | None = None,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> Search:
     """The best send order, placement or parameters, as ``weir optimize`` finds it; of several
     together where ``vary`` is a list. Local search simulates ``candidates``, chosen by ``seed``.
@@ -231,7 +277,7 @@ def whatif(
     links: bool = False,
     costs: Mapping[str, float] | None = None,
     progress: bool | Hook | None = None,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> WhatIf:
     """What wider links, shorter latencies and more engines would save, the best first."""
     with Progress(progress, "changes") as hook:
@@ -246,14 +292,15 @@ def sweep(
     client: Any = None,
     threads: int | None = None,
     progress: bool | Hook | None = None,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> _weir.Table:
     """The makespan at each point of a grid, on all cores: a table with a row for each point.
 
     ``grid`` has values by the path of what they replace: ``{"arbiter.tau": [0.1, 0.2]}``. The last
-    path varies fastest. With a ``client`` of Dask, its workers take a part each, and the result is
-    the same; files must lie where the workers find them. The makespans are those of ``weir
-    optimize`` with ``vary: parameters``, phase by phase.
+    path varies fastest. With a ``client``, the workers of a cluster take a part each, and the result is
+    the same; files must lie where the workers find them. It is a ``dask.distributed.Client``, or the
+    module ``ray`` after ``ray.init()``. The makespans are those of ``weir optimize`` with ``vary:
+    parameters``, phase by phase.
     """
     edit = ("optimize", flow({"vary": "parameters", "parameters": _axes(grid)}, "optimize"))
     if client is not None:
@@ -270,7 +317,7 @@ def _axes(grid: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return {path: list(values) for path, values in grid.items()}
 
 
-def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: dict[str, Any]) -> str:
+def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: Reading) -> str:
     """A part of a sweep, on a worker, which has one thread for it."""
     asked = _search("parameters", method="exhaustive", shard=shard, timing=False, threads=1)
     part = _weir.optimize(_request(source, **reading), asked, edit, None).part()
@@ -278,13 +325,21 @@ def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: d
     return part
 
 
-def _merged(client: Any, source: Source, edit: tuple[str, str], reading: dict[str, Any]) -> _weir.Search:
-    if not hasattr(client, "submit"):
-        raise TypeError(f"client: {type(client).__name__} has no `submit`: give a dask.distributed.Client")
-    threads = sum(client.ncores().values())
-    if threads == 0:
-        raise ValueError("client: the cluster has no workers")
+def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading) -> _weir.Search:
     sent = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else source
-    shards = ((index, threads) for index in range(1, threads + 1))
-    futures = [client.submit(_part, sent, edit, shard, reading, pure=False) for shard in shards]
-    return _weir.merge(client.gather(futures))
+    if hasattr(client, "submit") and hasattr(client, "ncores"):
+        count = sum(client.ncores().values())
+        start = functools.partial(client.submit, _part, pure=False)
+        gather = client.gather
+    elif hasattr(client, "remote") and hasattr(client, "cluster_resources"):
+        count = int(client.cluster_resources().get("CPU", 0))
+        start = client.remote(num_cpus=1)(_part).remote
+        gather = client.get
+    else:
+        raise TypeError(
+            f"client: {type(client).__name__} is neither a dask.distributed.Client nor the module ray"
+        )
+    if count == 0:
+        raise ValueError("client: the cluster has no workers")
+    shards = ((index, count) for index in range(1, count + 1))
+    return _weir.merge(gather([start(sent, edit, shard, reading) for shard in shards]))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from typing import NamedTuple
+
+_FOLDER = os.path.dirname(__file__)
 
 
 class Finding(NamedTuple):
@@ -83,4 +87,7 @@ def raised(kind: str, message: str, findings: list[_Fields]) -> WeirError:
 
 def warn(text: str) -> None:
     """Gives a warning of the library to Python, of the line that called the package."""
-    warnings.warn(text.removeprefix("warning: "), ScenarioWarning, stacklevel=3)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == _FOLDER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text.removeprefix("warning: "), ScenarioWarning, stacklevel=level)

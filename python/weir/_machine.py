@@ -9,11 +9,14 @@ import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _weir
-from ._calls import Source, _request
+from ._calls import Reading, Source, _request, saved
 from ._results import Result, _Text
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 File = Union[str, "os.PathLike[str]"]
 
@@ -77,13 +80,21 @@ class Validation(_Text):
 class Page:
     """One HTML file that needs no network."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, pictures: dict[str, str]) -> None:
         self.html = content
         """The file."""
+        self.pictures = pictures
+        """The pictures by the names of their files, as SVG; none unless they were asked for."""
 
     def save(self, file: File) -> None:
         """Writes the page; the file is whole or not there."""
         _weir.save(os.fspath(file), self.html)
+
+    def save_pictures(self, folder: File) -> None:
+        """Writes the pictures into a folder, which is made where there is none."""
+        os.makedirs(folder, exist_ok=True)
+        for name, svg in self.pictures.items():
+            _weir.save(os.path.join(os.fspath(folder), name), svg.encode())
 
     def show(self) -> None:
         """Shows the page: in a notebook below the cell, else in the browser."""
@@ -120,7 +131,7 @@ def calibrate(
     *,
     per_link: bool = True,
     hold_out: float = 0.2,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> Calibration:
     """The values of a topology that fit measured transfers best, as ``weir calibrate`` finds them.
 
@@ -138,18 +149,29 @@ def validate(
     group: str | None = None,
     since: Literal["ready", "start", "zero"] = "ready",
     histogram: bool = False,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> Validation:
     """Measured times of a scenario's transfers beside those simulated under its first arbiter."""
     request = _request(source, **reading)
     return Validation(*_weir.validate(request, os.fspath(measured), group, since, histogram))
 
 
-def report(*of: Source | Result, until: str | None = None, **reading: Any) -> Page:
+def report(
+    *of: Source | Result, until: str | None = None, pictures: bool = False, **reading: Unpack[Reading]
+) -> Page:
     """The page of ``weir report``: of scenarios, which are run under each of their arbiters with all
-    that the page shows, then of results as they are."""
-    requests = [_request(each, **reading) for each in of if not isinstance(each, Result)]
-    runs = [each._run for each in of if isinstance(each, Result)]
-    if not requests and not runs:
+    that the page shows, of results as they are, and of files that weir has saved as JSON.
+
+    ``pictures`` draws each run as SVG, too: its topology, its timeline and its links over time.
+    """
+    if not of:
         raise TypeError("report needs at least one scenario or result")
-    return Page(_weir.page(requests, runs, [], until))
+    return Page(*_weir.page([_shown(each, reading) for each in of], until, pictures))
+
+
+def _shown(each: Source | Result, reading: Reading) -> _weir.Request | _weir.Run | tuple[str, str]:
+    if isinstance(each, Result):
+        return each._run
+    if isinstance(each, (str, os.PathLike)) and (text := saved(each)) is not None:
+        return os.fspath(each), text
+    return _request(each, **reading)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._errors import ScenarioError
@@ -16,6 +17,10 @@ _PLAIN = re.compile(
 )
 # What YAML 1.2 and older readers take for something else than text.
 _TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+# Whole numbers that a scenario can have, and some more: their reader says what is too large.
+_MOST_BITS = 128
 
 
 def dump(data: Mapping[str, Any]) -> str:
@@ -29,13 +34,21 @@ def dump(data: Mapping[str, Any]) -> str:
           size: 1MB
     """
     lines: list[str] = []
-    _mapping(data, "", "", lines)
+    _bounded(lambda: _mapping(data, "", "", lines))
     return "".join(f"{line}\n" for line in lines)
 
 
 def flow(value: Any, path: str) -> str:
     """A value in one line. Text is taken as the YAML that it is, as ``--set`` takes it."""
-    return value if isinstance(value, str) else _flow(value, path)
+    return value if isinstance(value, str) else _bounded(lambda: _flow(value, path))
+
+
+def _bounded(write: Callable[[], Any]) -> Any:
+    try:
+        return write()
+    except RecursionError:
+        # Without the thousand steps that led there.
+        raise ScenarioError("a dict or list contains itself, or is nested too deeply for a scenario") from None
 
 
 def quoted(text: str, path: str) -> str:
@@ -64,19 +77,23 @@ def _plain(value: Any, path: str) -> Any:
         return list(value)
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     # Numbers and arrays of NumPy and the like.
     listed = getattr(value, "tolist", None)
     if callable(listed):
         return listed()
     raise TypeError(
         f"{path or 'the scenario'}: {type(value).__name__} is not data of a scenario: "
-        "use text, numbers, booleans, lists and dicts"
+        "use text, numbers, booleans, lists, dicts and paths"
     )
 
 
 def _scalar(value: Any, path: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         raise ScenarioError(f"{path}: {value} is not a number that a scenario can have")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ScenarioError(f"{path}: a number of {value.bit_length()} bits is more than a scenario can have")
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) and value.lower() not in _TAKEN
         return value if plain else json.dumps(value, ensure_ascii=False)
