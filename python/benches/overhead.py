@@ -60,15 +60,21 @@ def command(*arguments: str) -> Callable[[], Any]:
 
 
 def small_runs(count: int = 500) -> None:
+    calls: list[float] = []
+
     def own() -> None:
         for _ in range(count):
+            begin = time.perf_counter()
             weir.run(FOUR)
+            calls.append(time.perf_counter() - begin)
 
     plain = ("run", "--no-plugins", "--json")
     run, many, one = in_turns(7, own, command(*plain, *[str(FOUR)] * (count + 1)), command(*plain, str(FOUR)))
-    rust = (many.wall - one.wall) / count
-    print(f"weir.run of four transfers: {1e6 * run.wall / count:.0f} us; in the command, with its JSON, {1e6 * rust:.0f} us")
-    print(f"  beyond it: {1e6 * (run.wall / count - rust):.0f} us")
+    rust, cpu = (many.wall - one.wall) / count, (many.cpu - one.cpu) / count
+    calls.sort()
+    print(f"weir.run of four transfers: {1e6 * calls[0]:.0f} us, half of all calls {1e6 * calls[len(calls) // 2]:.0f} us")
+    print(f"  in the command, with its JSON, {1e6 * rust:.0f} us; processors {1e6 * run.cpu / count:.0f} and {1e6 * cpu:.0f} us")
+    print(f"  beyond it: {1e6 * (run.cpu / count - cpu):.0f} us of processors")
 
 
 def large_table(count: int = 1_000_000) -> None:
@@ -121,7 +127,7 @@ def sweeps() -> None:
     sizes = {f"workload[{item}].transfer.size": values for item in range(2)}
     cores = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as folder:
-        listed = ", ".join(f"{path}: [{', '.join(values)}]" for path in sizes)
+        listed = ", ".join(f'"{path}": [{", ".join(values)}]' for path in sizes)
         edit = f"optimize={{ vary: parameters, parameters: {{ {listed} }} }}"
         own = command("optimize", "--no-plugins", "--json", "-o", f"{folder}/found", "--set", edit, str(FOUR))
         one, all_cores, theirs, start = in_turns(

@@ -76,14 +76,16 @@ def test_other_threads_go_on() -> None:
 
 def _makespan(_: int) -> int:
     weir.sweep(FOUR, {"arbiter.tau": [0.1, 0.2]})
+    weir.report(FOUR)
+    weir.whatif(FOUR)
     return weir.run(FOUR).makespan_ps
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_after_a_run_runs() -> None:
-    weir.run(FOUR)
-    weir.sweep(FOUR, {"arbiter.tau": [0.1, 0.2]})
+    weir.run(FOUR, jitter="1us")
+    assert _makespan(0) == FOUR_PS
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(_makespan, range(4), chunksize=1) == [FOUR_PS] * 4
 
