@@ -85,31 +85,3 @@ fn write_column(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use parquet::file::reader::{FileReader as _, SerializedFileReader};
-    use parquet::record::RowAccessor as _;
-
-    use super::*;
-    use crate::tables::TableColumn;
-
-    #[test]
-    fn what_is_written_is_read_back() {
-        let columns = vec![
-            TableColumn { name: "id".into(), values: ColumnValues::Text([Some("a\"b"), None].into_iter().collect()) },
-            TableColumn { name: "end_ps".into(), values: ColumnValues::Whole(vec![None, Some(u64::MAX >> 1)]) },
-            TableColumn { name: "rate_Bps".into(), values: ColumnValues::Real(vec![Some(0.1), Some(1e300)]) },
-            TableColumn { name: "best".into(), values: ColumnValues::Flag(vec![Some(true), Some(false)]) },
-        ];
-        let mut file = Vec::new();
-        write_parquet(&ExportTable { name: "transfers", columns }, &mut file).unwrap();
-        let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
-        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-        assert_eq!(rows.len(), 2);
-        assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(2).unwrap()), ("a\"b", 0.1));
-        assert_eq!((rows[1].get_long(1).unwrap(), rows[1].get_double(2).unwrap()), (i64::MAX, 1e300));
-        assert!(rows[0].get_bool(3).unwrap() && !rows[1].get_bool(3).unwrap());
-        assert!(rows[0].get_long(1).is_err() && rows[1].get_string(0).is_err(), "unknown values stay unknown");
-    }
-}
