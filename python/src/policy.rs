@@ -57,8 +57,8 @@ impl Policies {
 
     /// Adds these policies to arbiters.
     pub(crate) fn add_to(&self, registry: &mut Registry) -> Result<(), Error> {
-        let each = self.0.iter().flat_map(|shared| (0..shared.policies.len()).map(move |at| shared.entry(at)));
-        each.into_iter().try_for_each(|entry| registry.add(entry))
+        let mut each = self.0.iter().flat_map(|shared| (0..shared.policies.len()).map(move |at| shared.entry(at)));
+        each.try_for_each(|entry| registry.add(entry))
     }
 
     /// What a policy raised.
