@@ -22,7 +22,7 @@ mod put;
 mod quantities;
 mod transfer;
 
-pub use program::{ProgramCounts, ProgramFile, program_file};
+pub use program::{ProgramCounts, ProgramFile, Unmatched, program_file};
 pub use transfer::LoggpMessage;
 
 use operation::{Planned, Resolved, read, schema};

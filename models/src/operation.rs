@@ -16,6 +16,15 @@ pub(crate) const MOST_TIME_PS: f64 = 8.64e18;
 /// Most tasks of one plan: the scenario format's bound on expanded transfers.
 pub(crate) const MOST_TASKS: u64 = 10_000_000;
 
+/// A word of a file as messages show it: short.
+pub(crate) fn shown(word: &str) -> String {
+    let mut short: String = word.chars().take(32).collect();
+    if short.len() < word.len() {
+        short.push('…');
+    }
+    short
+}
+
 /// An operation as the host gives it; `operation` and `id` are of no use here.
 #[derive(Deserialize)]
 pub(crate) struct Operation<P> {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Run;
+use weir_plugin_api::NodeId;
 use weir_scenario::PlannedOperation;
 
 /// The key of the details under which a model names amounts of bytes.
@@ -32,12 +33,25 @@ pub(crate) struct Cut {
     pub(crate) bytes: f64,
     /// Of the links across it, B/s.
     pub(crate) bandwidth: f64,
+    /// Where it is: `out of gpu0`; `None` where it is all links of all ranks.
+    pub(crate) at: Option<String>,
 }
 
 /// The cut of an operation; `None` where its model names none.
-pub(crate) fn cut(operation: &PlannedOperation) -> Option<Cut> {
+pub(crate) fn cut(run: &Run<'_>, operation: &PlannedOperation) -> Option<Cut> {
     let bound = operation.details.get(BOUND)?;
     let number = |key: &str| bound.get(key)?.as_f64();
     let ranks = (bound.get("cut_ranks")?.as_u64()?, operation.details.get("ranks")?.as_u64()?);
-    Some(Cut { ranks, bytes: number("cut_bytes")?, bandwidth: number("cut_bandwidth")? })
+    let at = bound.get("cut_at").and_then(|at| place(run, at));
+    Some(Cut { ranks, bytes: number("cut_bytes")?, bandwidth: number("cut_bandwidth")?, at })
+}
+
+/// What bytes leave or enter: all at or below a node, or its machine.
+fn place(run: &Run<'_>, at: &Value) -> Option<String> {
+    let is = |key: &str| at.get(key).and_then(Value::as_bool);
+    let node = NodeId(u32::try_from(at.get("node")?.as_u64()?).ok()?);
+    run.scenario.fabric.nodes().get(node.index())?;
+    let way = if is("is_inwards")? { "into" } else { "out of" };
+    let machine = if is("is_machine")? { "the machine of " } else { "" };
+    Some(format!("{way} {machine}{}", run.scenario.node_name(node)))
 }

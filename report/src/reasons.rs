@@ -115,11 +115,12 @@ pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Optio
     Some(format!("held back {}", texts.join(", and ")))
 }
 
-/// `at plx0 → rc for 22.069 ms: upstream port shared with b`.
+/// `at plx0 → rc for 22.069 ms (sum over 4 transfers): upstream port shared with b`.
 fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: u64) -> String {
-    let mut causes: BTreeMap<u32, u64> = BTreeMap::new();
+    let (mut causes, mut transfers): (BTreeMap<u32, u64>, u64) = (BTreeMap::new(), 0);
     for (_, delay) in delayed(run, operation).filter(|(_, delay)| delay.binding.link == link) {
         add(&mut causes, delay.binding.cause, delay.time);
+        transfers += 1;
     }
     let cause = largest(causes).map_or(Cause::Unknown as u32, |(cause, _)| cause);
     let binding = Binding { link, cause, by: u32::MAX };
@@ -127,7 +128,9 @@ fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: 
     let lateral = run.scenario.fabric.link(link).direction == Direction::Lateral;
     let others = Some(&*others).filter(|others| !others.is_empty());
     let why = CauseKind::new(binding.cause(), lateral, others.is_some()).sentence(others);
-    format!("at {} for {}: {why}", run.link_text(link), duration(SimDuration(span)))
+    // Those of transfers that wait at the same time add up to more than the operation takes.
+    let sum = if transfers > 1 { format!(" (sum over {transfers} transfers)") } else { String::new() };
+    format!("at {} for {}{sum}: {why}", run.link_text(link), duration(SimDuration(span)))
 }
 
 /// The transfers of an operation that had less than their full rate, and by what.

@@ -4,6 +4,8 @@
 //! Schemas of plugins describe what arrives; here their keywords `x-weir-…` become what a user writes: texts with units, names
 //! of devices, paths of files.
 
+mod groups;
+
 use serde_json::{Map, Value as Json, json};
 use weir_plugin_api::{ModelEntry, Registry};
 
@@ -13,7 +15,7 @@ use crate::optimize;
 use crate::schema::Schema;
 use crate::topology::TOPOLOGY;
 use crate::units::{BANDWIDTH, BYTES, TIME};
-use crate::unroll::{GROUP, GROUPED};
+use crate::unroll::GROUP;
 use crate::workload::{DEVICE, HOST};
 
 /// The devices of an operation of a model.
@@ -53,11 +55,7 @@ pub fn scenario_schema(registry: &Registry) -> Json {
     add_ports(&mut defs, registry);
     let planned =
         json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
-    // What groups become is not known before their variables have values, which may stand for anything.
-    let is_group: Vec<Json> = GROUP.iter().map(|key| json!({ "required": [key] })).collect();
-    let (operation, group) = (json!({ "$ref": "#/$defs/operation" }), GROUPED.reference(&mut defs));
-    defs["group"]["additionalProperties"] = true.into();
-    let item = json!({ "if": { "anyOf": is_group }, "then": group, "else": operation });
+    let item = groups::item(&mut defs);
     defs["scenario"]["properties"]["workload"]["items"] = item;
     defs["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
     defs["optimize"]["oneOf"] = optimize::alternatives();

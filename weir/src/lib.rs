@@ -54,7 +54,7 @@ pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use spread::Jitter;
 pub use validation::{Since, Validation, measured};
-pub use weir_models::{ProgramCounts, ProgramFile, program_file};
+pub use weir_models::{ProgramCounts, ProgramFile, Unmatched, program_file};
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};
 pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, WhatIf, Widening};

@@ -1,5 +1,8 @@
 //! What happened when a scenario ran under one of its arbiters.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use weir_plugin_api::{LinkId, NodeId, SimDuration, SimTime};
 use weir_report::{CauseKind, Delay, Detail, EndSpread, Spread, TransferCause, bottleneck_link, text, write_run};
 use weir_scenario::ArbiterSpec;
@@ -14,6 +17,8 @@ pub struct Run {
     pub(crate) arbiter: ArbiterSpec,
     pub(crate) outcome: Outcome,
     pub(crate) spread: Option<Spread>,
+    /// Stops the runs of operations alone, which are made once results are asked for.
+    pub(crate) cancel: Option<Arc<AtomicBool>>,
 }
 
 /// A transfer of a run. Times are `None` for what had not happened when the run stopped.
@@ -194,7 +199,7 @@ impl Run {
     #[doc(hidden)]
     pub fn report<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
         let prepared = self.scenario.prepared(&self.arbiter);
-        let alone = prepared.alone(&self.outcome)?;
+        let alone = prepared.alone(&self.outcome, self.cancel.clone())?;
         let run = prepared.report(&self.outcome, &alone);
         Ok(take(&weir_report::Run { spread: self.spread.as_ref(), ..run }))
     }

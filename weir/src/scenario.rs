@@ -193,7 +193,13 @@ impl Scenario {
     /// As [`Self::run`].
     pub fn run_under(&self, arbiter: &ArbiterSpec, options: &RunOptions) -> Result<Run, Error> {
         let outcome = self.prepared(arbiter).run(options)?;
-        let mut run = Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome, spread: None };
+        let mut run = Run {
+            scenario: self.clone(),
+            arbiter: arbiter.clone(),
+            outcome,
+            spread: None,
+            cancel: options.cancel.clone(),
+        };
         if let Some(jitter) = options.jitter {
             run.spread = run.measure(jitter, options.cancel.as_ref())?;
         }
@@ -212,7 +218,13 @@ impl Scenario {
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Run, Error> {
         let outcome = self.prepared(arbiter).run_with_listener(options.engine(), listener)?;
-        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome, spread: None })
+        Ok(Run {
+            scenario: self.clone(),
+            arbiter: arbiter.clone(),
+            outcome,
+            spread: None,
+            cancel: options.cancel.clone(),
+        })
     }
 
     /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates, or

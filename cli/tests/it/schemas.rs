@@ -124,6 +124,49 @@ fn the_schema_of_scenarios_refuses_what_the_format_refuses() {
     }
 }
 
+/// Items of groups are checked as others are, but for what variables stand for.
+#[test]
+fn the_schema_of_scenarios_looks_into_groups() {
+    let validator = validator(&["schema"]);
+    let group = "weir: 1
+topology: t.yaml
+workload:
+  - sequence:
+      - parallel:
+          - transfer: { id: 'copy{i}', from: 'gpu{i}', to: 'gpu{(i + 1) mod 8}', size: '{size}', priority: '{i}' }
+          - collective: { kind: '{kind}', size: 1MB, ranks: ['gpu{i}', gpu1], channels: '{i}', order: ranks }
+        for: { i: [0..7], kind: all-reduce }
+      - compute: { id: work, device: gpu0, time: 1ms }
+        repeat: 3
+      - pattern: { kind: halo, id: h, grid: [4, 2], size: 1MB, order: { 'gpu{j}': [0-1] } }
+        for: { j: 0..3 }
+    id: step
+    sizes: { from: sizes.csv }
+  - barrier: { after: [step] }
+";
+    let of = |text: &str| serde_saphyr::from_str::<Value>(text).expect("is YAML");
+    assert_eq!(errors(&validator, &of(group)), [] as [String; 0]);
+    for (from, to) in [
+        ("size: '{size}'", "sise: '{size}'"),
+        ("size: '{size}'", "size: 10"),
+        ("priority: '{i}'", "priority: high"),
+        ("kind: '{kind}'", "kind: all-reduced"),
+        ("channels: '{i}'", "channels: 0"),
+        ("order: ranks", "order: rank"),
+        ("- collective:", "- collectives:"),
+        ("device: gpu0, time: 1ms", "device: gpu0"),
+        ("time: 1ms", "time: 1"),
+        ("grid: [4, 2]", "gird: [4, 2]"),
+        ("sizes: { from: sizes.csv }", "sizes: { form: sizes.csv }"),
+        ("repeat: 3", "repeats: 3"),
+        ("- compute:", "- copy: {}\n        compute:"),
+    ] {
+        let text = group.replacen(from, to, 1);
+        assert_ne!(text, group, "{from}");
+        assert!(!validator.is_valid(&of(&text)), "{to}");
+    }
+}
+
 /// Every key that a scenario of the library or the documentation has, misspelt: nothing unknown passes, at any depth, in
 /// parameters of arbiters and models, too.
 #[test]

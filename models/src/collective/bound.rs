@@ -13,6 +13,7 @@
 //! machines. The bound has neither latencies nor the protocol's efficiency. **Source.** nccl-tests,
 //! doc/PERFORMANCE.md; Patarasu and Yuan, JPDC 69(2), 2009.
 
+use serde::Serialize;
 use weir_plugin_api::{Direction, FabricView, PS_PER_S};
 
 use super::params::{Algorithm, Kind};
@@ -30,6 +31,18 @@ pub(super) struct Bound {
     pub(super) bytes: f64,
     /// Of its links, B/s.
     pub(super) bandwidth: f64,
+    /// The node at whose links it is; none where the sum over all ranks is the bound.
+    pub(super) at: Option<Place>,
+}
+
+/// Where a cut is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub(super) struct Place {
+    /// All at or below this node, or its machine.
+    pub(super) node: u32,
+    pub(super) is_machine: bool,
+    /// Whether the bytes go in, not out.
+    pub(super) is_inwards: bool,
 }
 
 /// What is at or below a node.
@@ -50,20 +63,27 @@ pub(super) fn bound(collective: &Collective, fabric: &FabricView<'_>) -> Option<
         return None;
     }
     let (below, machines) = (below(&collective.ranks, fabric), within(&collective.ranks, fabric));
-    let sides = below.iter().chain(&machines).filter(|cut| cut.ranks > 0 && cut.ranks < n);
-    let cuts = sides.flat_map(|cut| {
+    let of_nodes = (0..).zip(&below).map(|(node, cut)| (node, false, cut));
+    // A machine by the topmost of its nodes, which stands first.
+    let of_machines = (0..).zip(&machines).map(|(node, cut)| (node, true, cut));
+    let sides = of_nodes.chain(of_machines).filter(|(_, _, cut)| cut.ranks > 0 && cut.ranks < n);
+    let cuts = sides.flat_map(|(node, is_machine, cut)| {
         let bytes = crossing(collective, cut);
-        (0..2).filter(move |&way| bytes[way] > 0.0).map(move |way| of(cut.ranks, bytes[way], cut.bandwidth[way]))
+        let at = move |way: usize| Some(Place { node, is_machine, is_inwards: way == 1 });
+        let bound = move |way: usize| Bound { at: at(way), ..of(cut.ranks, bytes[way], cut.bandwidth[way]) };
+        (0..2).filter(move |&way| bytes[way] > 0.0).map(bound)
     });
     let own: Vec<Below> = collective.ranks.iter().map(|&rank| below[rank as usize]).collect();
     // A rank with others below it sends on their behalf, too.
     let own = own.iter().all(|own| own.ranks == 1).then(|| whole(collective, &own)).flatten();
     let all = cuts.chain(own).chain(whole(collective, &machines));
-    all.filter(|bound| bound.time.is_finite()).max_by(|a, b| a.time.total_cmp(&b.time))
+    // Of equals the first, whichever that is of links that are alike.
+    let longer = |a: Bound, b: Bound| if b.time > a.time { b } else { a };
+    all.filter(|bound| bound.time.is_finite()).reduce(longer)
 }
 
 fn of(ranks: u64, bytes: f64, bandwidth: f64) -> Bound {
-    Bound { time: bytes / bandwidth * PS_PER_S as f64, ranks, bytes, bandwidth }
+    Bound { time: bytes / bandwidth * PS_PER_S as f64, ranks, bytes, bandwidth, at: None }
 }
 
 /// Bandwidths of all cuts with ranks on both sides, out and in, B/s.

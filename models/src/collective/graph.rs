@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! <graphs version="1">
-//!   <graph id="0" pattern="4" nchannels="2" …>        pattern 4 is a ring; trees and others are left out
+//!   <graph id="0" pattern="4" nchannels="2" …>        pattern 4 is a ring; trees and others are not read
 //!     <channel> <gpu dev="0"/> <gpu dev="1"/> … </channel>
 //! ```
 //!
 //! **Definition.** `dev` d of the m-th machine is rank m · (GPUs of a channel) + d; the rings of several machines go through
 //! them in turn, each in the order of the channel. **Source.** NCCL, src/graph/search.cc (`ncclTopoGetXmlFromGraph`) and
-//! src/include/graph.h (`NCCL_TOPO_PATTERN_RING`); the position among several machines is how NCCL joins them
+//! src/include/graph.h (`NCCL_TOPO_PATTERN_…`); the position among several machines is how NCCL joins them
 //! (src/graph/connect.cc, `connectRings`).
 
 use roxmltree::{Document, Node};
@@ -16,10 +16,14 @@ use weir_plugin_api::{CallError, Surroundings};
 
 use super::params::{Algorithm, CollectiveParams, Order};
 use crate::machine::machines;
-use crate::operation::refused;
+use crate::operation::{refused, shown};
 
 /// NCCL_TOPO_PATTERN_RING.
 const RING: &str = "4";
+
+/// The other patterns of NCCL, from 1 on but for the ring.
+const PATTERNS: [(&str, &str); 5] =
+    [("1", "balanced tree"), ("2", "split tree"), ("3", "tree"), ("5", "NVLS"), ("6", "CollNet, direct")];
 
 /// The rings over the positions of `ranks`, the devices with the root first; none where no graph is given.
 pub(super) fn rings(
@@ -30,10 +34,13 @@ pub(super) fn rings(
 ) -> Result<Vec<Vec<u32>>, CallError> {
     let Some(Order::Graph(file)) = &params.order else { return Ok(Vec::new()) };
     if algorithm != Algorithm::Ring || params.levels.is_some() {
-        return Err(refused("order: a graph has rings over all ranks; use `algorithm: ring` without `levels`"));
+        let text = "order: of a graph file the rings are read, not trees; use `algorithm: ring` without `levels`";
+        return Err(refused(format!("{text}, or leave `order` out")));
     }
     let text = file.graph.one_text().map_err(|problem| refused(format!("order: {problem}")))?;
-    let channels = channels(text).map_err(|problem| refused(format!("order: {}: {problem}", file.graph.0[0].name)))?;
+    let channels = read(text)
+        .map(|graphs| graphs.channels)
+        .map_err(|problem| refused(format!("order: {}: {problem}", file.graph.0[0].name)))?;
     let of_machine = channels[0].len();
     if !ranks.len().is_multiple_of(of_machine) {
         let text =
@@ -76,18 +83,46 @@ fn check_machines(ranks: &[u32], of_machine: usize, surroundings: &Surroundings<
     Err(refused(format!("{text}; name the ranks machine by machine, or take a graph of all of them")))
 }
 
-/// The devices of each channel of the first ring, at least one channel.
-pub(crate) fn channels(text: &str) -> Result<Vec<Vec<usize>>, String> {
+/// What a graph file holds.
+pub(crate) struct Graphs {
+    /// The devices of each channel of the first ring, at least one channel.
+    pub(crate) channels: Vec<Vec<usize>>,
+    /// The graphs that are not read: `graph 1 (balanced tree)`.
+    pub(crate) others: Vec<String>,
+}
+
+/// Reads a graph file.
+pub(crate) fn read(text: &str) -> Result<Graphs, String> {
     let document = Document::parse(text).map_err(|error| format!("it is no XML: {error}; name an NCCL_GRAPH_FILE"))?;
     let root = document.root_element();
     if !root.has_tag_name("graphs") {
         let name = root.tag_name().name();
         return Err(format!("its root is `{name}`, not `graphs`; name an NCCL_GRAPH_FILE"));
     }
-    let mut graphs = root.children().filter(|node| node.has_tag_name("graph"));
-    let Some(graph) = graphs.find(|graph| graph.attribute("pattern") == Some(RING)) else {
-        return Err("it has no ring (a `graph` with `pattern=\"4\"`); take one that has".to_owned());
+    let is_ring = |graph: &Node<'_, '_>| graph.attribute("pattern") == Some(RING);
+    let graphs = || root.children().filter(|node| node.has_tag_name("graph"));
+    let ring = graphs().find(is_ring);
+    let others: Vec<String> = graphs().filter(|graph| Some(*graph) != ring).map(named).collect();
+    let Some(ring) = ring else {
+        let what = if others.is_empty() { "no graph".to_owned() } else { others.join(", ") };
+        return Err(format!(
+            "it has {what}, and no ring (a `graph` with `pattern=\"4\"`), and rings are all that is read; take a file with a \
+             ring, as NCCL writes to NCCL_GRAPH_DUMP_FILE, or leave `order` out"
+        ));
     };
+    Ok(Graphs { channels: channels(ring)?, others })
+}
+
+/// A graph as messages name it.
+fn named(graph: Node<'_, '_>) -> String {
+    let pattern = graph.attribute("pattern").unwrap_or_default();
+    let known = PATTERNS.iter().find(|(number, _)| *number == pattern).map(|(_, name)| (*name).to_owned());
+    let what = known
+        .unwrap_or_else(|| if pattern == RING { "ring".to_owned() } else { format!("pattern {}", shown(pattern)) });
+    format!("graph {} ({what})", shown(graph.attribute("id").unwrap_or("without id")))
+}
+
+fn channels(graph: Node<'_, '_>) -> Result<Vec<Vec<usize>>, String> {
     let channels: Vec<Vec<usize>> =
         graph.children().filter(|node| node.has_tag_name("channel")).map(devices).collect::<Result<_, _>>()?;
     let declared = graph.attribute("nchannels").unwrap_or_default();

@@ -68,6 +68,9 @@ struct BoundDetails {
     cut_bytes: f64,
     /// B/s.
     cut_bandwidth: f64,
+    /// Where the cut is; none where it is the sum over all ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_at: Option<bound::Place>,
 }
 
 impl Collective {
@@ -82,6 +85,7 @@ impl Collective {
             cut_ranks: bound.ranks,
             cut_bytes: bound.bytes,
             cut_bandwidth: bound.bandwidth,
+            cut_at: bound.at,
         });
         Details {
             kind: self.kind,

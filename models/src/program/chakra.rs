@@ -42,9 +42,10 @@ pub(super) fn read_for(params: &ProgramParams, counts: bool) -> Result<Program, 
     let ranks = params.file.0.len() as u32;
     let rate = params.flop_rate.map(|rate| rate.0);
     let mut reader = Reader {
-        program: Program { ranks, is_binary: true, ..Program::default() },
+        program: Program { file_of: (0..ranks).collect(), ..Program::of(ranks, &params.file) },
         rate,
         rank: 0,
+        node: 0,
         number: 0,
         groups: groups(&params.groups, ranks)?,
         counts,
@@ -62,7 +63,9 @@ struct Reader {
     /// Flop per second.
     rate: Option<f64>,
     rank: u32,
-    /// Of the node that is read, in its file; the first is 1.
+    /// Of the node that is read.
+    node: u64,
+    /// Its place in its file; the first is 1.
     number: u32,
     /// All ranks first.
     groups: Vec<Group>,
@@ -219,8 +222,8 @@ impl Reader {
             if number == 0 {
                 continue;
             }
-            self.number = number;
             let node = Node::read(message).map_err(|problem| format!("message {number}: {problem}"))?;
+            (self.node, self.number) = (node.id, number);
             self.program.count(KINDS.get(node.kind as usize).copied().unwrap_or_default());
             let parts = self.node(&node)?;
             if ends.insert(node.id, parts).is_some() {
@@ -274,7 +277,9 @@ impl Reader {
     }
 
     fn add(&mut self, work: Work, cpu: u32) -> Result<u32, Problem> {
-        self.program.add(Operation { rank: self.rank, work, cpu, nic: 0, line: self.number })
+        let id = self.program.add(Operation { rank: self.rank, work, cpu, nic: 0, line: self.number })?;
+        self.program.nodes.push(self.node);
+        Ok(id)
     }
 
     fn collective(&mut self, node: &Node) -> Result<(u32, u32), Problem> {

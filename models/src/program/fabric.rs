@@ -15,13 +15,11 @@
 
 use std::collections::BTreeMap;
 
-use weir_plugin_api::{CallError, EngineScope, NodeId, Plan, PlannedWork, Wait};
+use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedWork, Wait};
 
-use super::matching::is_wild;
 use super::operations::{Operation, Program, Work};
 use super::params::{MessageParams, Sending};
 use super::tasks::{Service, Tasks};
-use crate::operation::refused;
 
 /// The numbers of an operation's tasks.
 #[derive(Clone, Copy, Default)]
@@ -45,15 +43,15 @@ pub(super) struct Places<'p> {
 
 /// A part of the way of a message.
 #[derive(Clone, Copy)]
-struct Leg {
+pub(super) struct Leg {
     name: &'static str,
-    from: u32,
-    to: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
 }
 
 impl Places<'_> {
     /// The way between two ranks.
-    fn legs(&self, from: u32, to: u32) -> impl Iterator<Item = Leg> {
+    pub(super) fn legs(&self, from: u32, to: u32) -> impl Iterator<Item = Leg> {
         let of = |nodes: &[u32]| (nodes[from as usize], nodes[to as usize]);
         let (device, other) = of(self.ranks);
         let (near, far) = self.hosts.map_or((device, other), of);
@@ -66,15 +64,6 @@ impl Places<'_> {
         let direct = (device == other).then_some(Leg { name: "message", from: device, to: other });
         direct.into_iter().chain(legs.into_iter().filter(move |leg| device != other && leg.from != leg.to))
     }
-}
-
-/// Refuses what cannot be planned before the program runs.
-pub(super) fn check(program: &Program) -> Result<(), CallError> {
-    let wild = (0..).zip(&program.operations).find(|(_, operation)| is_wild(operation.work));
-    wild.map_or(Ok(()), |(number, _)| {
-        let text = program.text(number);
-        Err(refused(format!("file: {text}: over the fabric a receive names its rank and tag; give `per_byte`")))
-    })
 }
 
 /// Plans a program whose messages all have their partners, each rank on its device.

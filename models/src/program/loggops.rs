@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{Progress, is_wild, refuse_stuck, unmatched_message};
+use super::matching::{Progress, refuse_stuck, unmatched_message};
 use super::operations::{Program, Successors, Work};
 use super::params::Loggops;
 use super::queues::{Key, Queues};
@@ -139,7 +139,7 @@ impl<'p> Run<'p> {
             ranks: (0..program.ranks).map(|_| Rank::default()).collect(),
             due: BinaryHeap::new(),
             queues: Queues::default(),
-            is_wild: program.operations.iter().any(|operation| is_wild(operation.work)),
+            is_wild: program.is_wild(),
             count: 0,
             left,
             ready: vec![(0, Vec::new()); operations],

@@ -79,11 +79,6 @@ pub(super) fn check_sizes(program: &Program, partner: &[u32]) -> Result<(), Call
     Ok(())
 }
 
-/// Whether a receive takes from any rank or with any tag.
-pub(super) fn is_wild(work: Work) -> bool {
-    matches!(work, Work::Receive { from, tag, .. } if from == ANY || tag == ANY)
-}
-
 /// How far operations are.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
@@ -149,9 +144,9 @@ pub(super) fn check(program: &Program, partner: &[u32], successors: &Successors,
 
 /// Refuses what is not done, or a send that nobody receives, with the circle of those that wait for each other.
 pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progress) -> Result<(), CallError> {
-    let any_wild = program.operations.iter().any(|operation| is_wild(operation.work));
+    let any_wild = program.is_wild();
     let unmatched = (0..).zip(&program.operations).find(|&(number, operation)| {
-        let messages = matches!(operation.work, Work::Send { .. } | Work::Receive { .. }) && !is_wild(operation.work);
+        let messages = matches!(operation.work, Work::Send { .. } | Work::Receive { .. }) && !operation.work.is_wild();
         messages && partner[number as usize] == NONE && !(any_wild && progress.done[number as usize])
     });
     if let Some((number, _)) = unmatched {
@@ -170,8 +165,12 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         dependency.or(Some(partner[number as usize]).filter(|&other| other != NONE && !progress.done[other as usize]))
     };
     let (mut chain, mut places) = (vec![first as u32], HashMap::from([(first as u32, 0)]));
+    let mut is_open = false;
     let circle = loop {
-        let Some(next) = chain.last().and_then(|&last| waits_for(last)) else { break chain };
+        let Some(next) = chain.last().and_then(|&last| waits_for(last)) else {
+            is_open = true;
+            break chain;
+        };
         let before = places.insert(next, chain.len());
         chain.push(next);
         if let Some(at) = before {
@@ -184,10 +183,12 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
     };
     let remedy = match circle.iter().any(waits) {
-        true => "post receives before sends, or raise `eager`",
-        false => "let one of them begin without the one before it",
+        // Of a receive from any rank: all messages that fit have been taken by others.
+        _ if is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",
+        true => "; post receives before sends, or raise `eager`",
+        false => "; let one of them begin without the one before it",
     };
-    Err(refused(format!("file: a deadlock: {}{more}; {remedy}", names.join(", which waits for "))))
+    Err(refused(format!("file: a deadlock: {}{more}{remedy}", names.join(", which waits for "))))
 }
 
 /// The refusal of a message whose other end is missing, with what its other rank does instead.
@@ -205,7 +206,7 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
     };
     let mut facing = (0..).zip(&program.operations).filter(|(_, operation)| faces(operation)).peekable();
     let instead = match (facing.peek().is_some(), facing.find(|&(other, _)| partner[other as usize] == NONE)) {
-        (false, _) => format!("rank {other} {does} rank {rank} nowhere"),
+        (false, _) => format!("rank {other} {does} rank {rank} nowhere{}", ends_with(program, other)),
         (true, None) => format!("what rank {other} {does} rank {rank} is matched by others"),
         (true, Some((open, _))) => format!("what is open is {}", program.text(open)),
     };
@@ -213,6 +214,14 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
         "file: {} has {lacks} that matches it, and {instead}; add one, or correct it",
         program.text(number)
     ))
+}
+
+/// What a rank does last, as the end of a sentence.
+fn ends_with(program: &Program, rank: u32) -> String {
+    match program.operations.iter().rposition(|operation| operation.rank == rank) {
+        Some(last) => format!(" and ends with {}", program.text_of_rank(last as u32)),
+        None => ", as it does nothing".to_owned(),
+    }
 }
 
 /// Operations of a circle that are named; *assumed*, as much as one reads.

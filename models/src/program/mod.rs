@@ -13,6 +13,7 @@
 mod chakra;
 mod collectives;
 mod fabric;
+mod first_come;
 mod goal;
 mod loggops;
 mod matching;
@@ -35,7 +36,7 @@ use crate::operation::{self, Operation, Resolved, estimate, refused, seconds};
 use loggops::{Ends, Run};
 use operations::Work;
 use params::{Format, MessageParams, ProgramParams, Sending};
-pub use survey::{ProgramCounts, ProgramFile, program_file};
+pub use survey::{ProgramCounts, ProgramFile, Unmatched, program_file};
 
 /// A program that can be planned.
 pub(crate) struct Program {
@@ -68,7 +69,7 @@ impl Resolved for Program {
     const NAME: &'static str = "program";
     type Params = ProgramParams;
 
-    fn new(operation: Operation<ProgramParams>, _: &Surroundings<'_>) -> Result<Self, CallError> {
+    fn new(operation: Operation<ProgramParams>, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         operation.params.check()?;
         let program = match operation.params.format {
             Format::Goal => goal::read(operation.params.one_text()?)?,
@@ -86,7 +87,7 @@ impl Resolved for Program {
         check_ranks(&program, &ranks.0, network.is_some())?;
         program.check()?;
         let successors = program.successors();
-        let partner = matching::partners(&program, &successors);
+        let mut partner = matching::partners(&program, &successors);
         matching::check_sizes(&program, &partner)?;
         message.check(&program)?;
         let simulated = match &network {
@@ -95,8 +96,14 @@ impl Resolved for Program {
                 let ends = Run::new(&program, &partner, &successors, network, &mut plan).run()?;
                 Some((RefCell::new(plan), ends))
             }
+            None if program.is_wild() => {
+                let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref() };
+                let costs = first_come::Costs { message: &message, sending, places, surroundings };
+                partner = first_come::partners(&program, &partner, &successors, costs)?;
+                matching::check_sizes(&program, &partner)?;
+                None
+            }
             None => {
-                fabric::check(&program)?;
                 matching::check(&program, &partner, &successors, sending.unawaited())?;
                 None
             }

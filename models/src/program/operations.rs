@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::CallError;
 
+pub(super) use crate::operation::shown;
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
+use crate::quantities::Files;
 
 /// Tasks of one operation at most: a send, its gap and flight, and what takes it in, with a gap.
 const TASKS_EACH: u64 = 5;
@@ -28,6 +30,13 @@ pub(super) enum Work {
     Compute { time: f64 },
     /// Nothing: what it waits for is waited for by others.
     Join,
+}
+
+impl Work {
+    /// Whether it is a receive from any rank or with any tag.
+    pub(super) fn is_wild(self) -> bool {
+        matches!(self, Self::Receive { from, tag, .. } if from == ANY || tag == ANY)
+    }
 }
 
 /// One operation, and where it stands.
@@ -59,25 +68,60 @@ pub(super) struct Program {
     pub(super) dependencies: Vec<Dependency>,
     /// Operations by the word that the file has for them.
     pub(super) counted: BTreeMap<Box<str>, u64>,
-    /// Operations are numbered by the messages of a binary file instead of lines.
-    pub(super) is_binary: bool,
+    /// Of a binary file, which has no lines: the number of each operation's node.
+    pub(super) nodes: Vec<u64>,
+    /// The names of several files; empty where there is one.
+    pub(super) files: Vec<Box<str>>,
+    /// Which of them each rank has.
+    pub(super) file_of: Vec<u32>,
 }
 
 impl Program {
+    /// Of some ranks, read from these files.
+    pub(super) fn of(ranks: u32, files: &Files) -> Self {
+        let several = files.0.len() > 1;
+        let files = files.0.iter().filter(|_| several).map(|file| file.name.as_str().into()).collect();
+        Self { ranks, files, ..Self::default() }
+    }
+
     /// An operation as messages name it: `rank 3, line 12: send 4096 B to rank 1, tag 0`.
     pub(super) fn text(&self, operation: u32) -> String {
-        let Operation { rank, work, line, .. } = self.operations[operation as usize];
-        let any = |number: u32| if number == ANY { "any".to_owned() } else { number.to_string() };
+        let Operation { rank, .. } = self.operations[operation as usize];
+        format!("rank {rank}, {}", self.text_of_rank(operation))
+    }
+
+    /// The same without its rank: `line 12: send 4096 B to rank 1, tag 0`.
+    pub(super) fn text_of_rank(&self, operation: u32) -> String {
+        let Operation { work, .. } = self.operations[operation as usize];
+        let of = |what: &str, number: u32| match number {
+            ANY => format!("any {what}"),
+            number => format!("{what} {number}"),
+        };
         let what = match work {
-            Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, tag {}", any(tag)),
+            Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, tag {tag}"),
             Work::Receive { from, bytes, tag } => {
-                format!("receive {bytes} B from rank {}, tag {}", any(from), any(tag))
+                format!("receive {bytes} B from {}, {}", of("rank", from), of("tag", tag))
             }
             Work::Compute { .. } => "compute".to_owned(),
             Work::Join => "nop".to_owned(),
         };
-        let place = if self.is_binary { "message" } else { "line" };
-        format!("rank {rank}, {place} {line}: {what}")
+        format!("{}: {what}", self.place(operation))
+    }
+
+    /// Where an operation stands: `line 12`; of several files with the name, as in `trace.3.et, node 17`.
+    fn place(&self, operation: u32) -> String {
+        let Operation { rank, line, .. } = self.operations[operation as usize];
+        let file = self.file_of.get(rank as usize).and_then(|&file| self.files.get(file as usize));
+        let file = file.map_or_else(String::new, |name| format!("{name}, "));
+        match self.nodes.get(operation as usize) {
+            Some(node) => format!("{file}node {node}"),
+            None => format!("{file}line {line}"),
+        }
+    }
+
+    /// Whether some receive takes from any rank or with any tag.
+    pub(super) fn is_wild(&self) -> bool {
+        self.operations.iter().any(|operation| operation.work.is_wild())
     }
 
     /// Counts an operation by its word.
@@ -168,13 +212,4 @@ pub(super) type Problem = String;
 /// A refusal of a line.
 pub(super) fn wrong_line(line: u32, problem: &str) -> CallError {
     refused(format!("file: line {line}: {problem}"))
-}
-
-/// A word of a file as messages show it: short.
-pub(super) fn shown(word: &str) -> String {
-    let mut short: String = word.chars().take(32).collect();
-    if short.len() < word.len() {
-        short.push('…');
-    }
-    short
 }

@@ -89,9 +89,9 @@ pub(crate) struct ProgramParams {
     /// `chakra`: the ranks of process groups, by the names that the traces have for them.
     #[serde(default)]
     pub(crate) groups: Vec<ProcessGroup>,
-    /// The host memory of each rank, for `staging`. Default: the nearest.
+    /// The host memory of each rank, for `staging` alone. Default: the nearest.
     #[serde(default)]
-    #[schemars(with = "Nodes", extend("x-weir-nearest" = "ranks"))]
+    #[schemars(with = "Nodes", extend("x-weir-nearest" = "ranks", "x-weir-nearest-if" = "message.staging"))]
     pub(crate) hosts: Option<Nodes>,
     /// How a message travels.
     #[serde(default)]
@@ -186,7 +186,12 @@ impl ProgramParams {
     /// Where messages are staged, one host for each rank; none where they are not.
     pub(super) fn staged(&self) -> Result<Option<Vec<u32>>, CallError> {
         if !self.message.staging {
-            return Ok(None);
+            return match self.hosts {
+                Some(_) => {
+                    Err(refused("hosts: messages are not staged; add `staging: true` to `message`, or remove `hosts`"))
+                }
+                None => Ok(None),
+            };
         }
         if self.message.over.is_none() && self.message.per_byte.is_some() {
             return Err(refused("message.staging: the LogGOPS network has no hosts; leave `per_byte` out"));

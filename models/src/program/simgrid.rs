@@ -67,7 +67,10 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
         return Err(refused("file: no rank does anything; give some actions"));
     }
     let unit = params.unit.map_or(1.0, |unit| unit.0 as f64);
-    let mut reader = Reader::new(ranks, params.flop_rate.map(|rate| rate.0), unit);
+    // A rank without a line has no operations to name.
+    let file_of = (0..ranks).map(|rank| file_of.get(&rank).map_or(0, |&file| file as u32)).collect();
+    let program = Program { file_of, ..Program::of(ranks, &params.file) };
+    let mut reader = Reader::new(program, params.flop_rate.map(|rate| rate.0), unit);
     for (file, line, text) in lines() {
         reader.line = line;
         reader.action(text).map_err(|problem| wrong(file, line, &problem))?;
@@ -167,10 +170,10 @@ impl Arguments<'_> {
 }
 
 impl Reader {
-    fn new(ranks: u32, rate: Option<f64>, scale: f64) -> Self {
-        let count = ranks as usize;
+    fn new(program: Program, rate: Option<f64>, scale: f64) -> Self {
+        let count = program.ranks as usize;
         Self {
-            program: Program { ranks, ..Program::default() },
+            program,
             rate,
             line: 0,
             last: vec![None; count],

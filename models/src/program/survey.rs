@@ -5,7 +5,7 @@ use weir_plugin_api::CallError;
 
 use super::operations::{Program, Work};
 use super::params::{Format, ProgramParams};
-use super::{chakra, goal, msccl, protobuf, simgrid};
+use super::{chakra, goal, matching, msccl, protobuf, simgrid};
 use crate::collective::graph;
 use crate::quantities::{Bytes, FileContent, Files, Positive};
 
@@ -21,6 +21,8 @@ pub enum ProgramFile {
         gpus: usize,
         /// Rings, one for each channel.
         channels: usize,
+        /// Graphs that are not read: `graph 1 (balanced tree)`.
+        others: Vec<String>,
     },
 }
 
@@ -40,6 +42,50 @@ pub struct ProgramCounts {
     pub bytes: u64,
     /// Chunks of an MSCCL algorithm's size.
     pub chunks: Option<u64>,
+    /// Messages without their other end; `None` where traces of some ranks are missing.
+    pub unmatched: Option<Unmatched>,
+}
+
+/// Sends without a receive, and receives without a send.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Unmatched {
+    /// Sends that no receive takes.
+    pub sends: u64,
+    /// Receives for which there is no send.
+    pub receives: u64,
+    /// The first of them in the file, and where it stands.
+    pub first: Option<String>,
+}
+
+impl Unmatched {
+    /// Those of a program. A receive from any rank, or with any tag, takes one message that no other receive of its rank takes.
+    fn of(program: &Program) -> Self {
+        let partner = matching::partners(program, &program.successors());
+        let mut wild = vec![0_u64; program.ranks as usize];
+        program
+            .operations
+            .iter()
+            .filter(|operation| operation.work.is_wild())
+            .for_each(|operation| wild[operation.rank as usize] += 1);
+        let mut unmatched = Self::default();
+        for (number, operation) in
+            (0..).zip(&program.operations).filter(|(number, _)| partner[*number as usize] == matching::NONE)
+        {
+            match operation.work {
+                Work::Send { to, .. } if wild[to as usize] > 0 => {
+                    wild[to as usize] -= 1;
+                    continue;
+                }
+                Work::Send { .. } => unmatched.sends += 1,
+                Work::Receive { .. } if !operation.work.is_wild() => unmatched.receives += 1,
+                _ => continue,
+            }
+            unmatched.first.get_or_insert_with(|| program.text(number));
+        }
+        unmatched.receives += wild.iter().sum::<u64>();
+        unmatched
+    }
 }
 
 /// Files with their names: a program, or a graph. `None` where their content is neither.
@@ -86,7 +132,7 @@ fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String
             return Some(counts(Format::Msccl, files, Some(1)).map(ProgramFile::Program));
         }
         Err(_) if text.contains("<graphs") => {
-            return graph::channels(text).err().map(Err);
+            return graph::read(text).err().map(Err);
         }
         Err(_) => return None,
     };
@@ -97,7 +143,11 @@ fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String
             Some(counts(Format::Msccl, files, Some(chunks.unwrap_or(1))).map(ProgramFile::Program))
         }
         "graphs" => Some(match files {
-            [_] => graph::channels(text).map(|all| ProgramFile::Graph { gpus: all[0].len(), channels: all.len() }),
+            [_] => graph::read(text).map(|graph::Graphs { channels, others }| ProgramFile::Graph {
+                gpus: channels[0].len(),
+                channels: channels.len(),
+                others,
+            }),
             _ => Err(format!("{} files, and a graph is one; give it alone", files.len())),
         }),
         _ => None,
@@ -107,8 +157,8 @@ fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String
 /// Reads files of a format; a chunk of MSCCL has one byte here.
 fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Result<ProgramCounts, String> {
     let files = files.iter().map(|(name, bytes)| FileContent::new(name, bytes)).collect();
-    // Times are not counted: any rate will do.
-    let flop_rate = matches!(format, Format::Chakra | Format::SimgridTi).then_some(Positive(1.0));
+    // Times are not counted: any rate will do that makes none too long.
+    let flop_rate = matches!(format, Format::Chakra | Format::SimgridTi).then_some(Positive(1e300));
     let params = ProgramParams { size: chunks.map(Bytes), flop_rate, ..ProgramParams::of(Files(files), format) };
     let read = match format {
         Format::Goal => params.one_text().and_then(goal::read),
@@ -119,10 +169,12 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
     // Of Chakra there may be some of the ranks.
     let read =
         read.and_then(|program| if format == Format::Chakra { Ok(program) } else { program.check().map(|()| program) });
-    let Program { ranks, operations, counted, .. } = read.map_err(|error| match error {
+    let program = read.map_err(|error| match error {
         CallError::Refused(text) => text.strip_prefix("file: ").unwrap_or(&text).to_owned(),
         other => other.to_string(),
     })?;
+    let unmatched = program.check().is_ok().then(|| Unmatched::of(&program));
+    let Program { ranks, operations, counted, .. } = program;
     let sizes = operations.iter().filter_map(|operation| match operation.work {
         Work::Send { bytes, .. } => Some(bytes),
         _ => None,
@@ -130,5 +182,5 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
     let (messages, bytes) = (sizes.clone().count() as u64, sizes.fold(0, u64::saturating_add));
     let mut operations: Vec<(String, u64)> = counted.into_iter().map(|(word, count)| (word.into(), count)).collect();
     operations.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Ok(ProgramCounts { format: format.word(), ranks, operations, messages, bytes, chunks })
+    Ok(ProgramCounts { format: format.word(), ranks, operations, messages, bytes, chunks, unmatched })
 }

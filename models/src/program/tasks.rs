@@ -1,4 +1,4 @@
-//! Tasks of operations, named by rank, line and kind: `r3.12.send`, `r3.12.2.send` for the third
+//! Tasks of operations, named by rank, line (or node of a binary file) and kind: `r3.12.send`, `r3.12.2.send` for the third
 //! operation of that line, and `r3.12.send.flight` for a part of it.
 
 use std::fmt::Write as _;
@@ -40,7 +40,8 @@ impl<'p> Tasks<'p> {
             Work::Join => "nop",
         };
         // Writing to a String cannot fail.
-        let _ = write!(self.name, "r{}.{}", of.rank, of.line);
+        let number = self.program.nodes.get(operation as usize).copied().unwrap_or(of.line.into());
+        let _ = write!(self.name, "r{}.{number}", of.rank);
         let _ = match self.earlier[operation as usize] {
             0 => write!(self.name, ".{kind}{dot}{part}"),
             earlier => write!(self.name, ".{earlier}.{kind}{dot}{part}"),

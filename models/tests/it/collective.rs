@@ -246,7 +246,9 @@ fn a_graph_that_does_not_fit_is_refused() {
     says(GRAPH, 6, "not every 3 ranks are a machine of their own");
     says("<graphs", 3, "file0: it is no XML");
     says("<system/>", 3, "its root is `system`, not `graphs`");
-    says("<graphs/>", 3, "it has no ring");
+    says("<graphs/>", 3, "it has no graph, and no ring");
+    let trees = r#"<graphs><graph id="1" pattern="1"/><graph id="2" pattern="5"/><graph pattern="9"/></graphs>"#;
+    says(trees, 3, "it has graph 1 (balanced tree), graph 2 (NVLS), graph without id (pattern 9), and no ring");
     says(&GRAPH.replace("nchannels=\"2\"", "nchannels=\"3\""), 3, "`nchannels` is `3`, and 2 are described");
     says(
         &GRAPH.replacen("<gpu dev=\"1\"/><gpu dev=\"2\"/>", "<gpu dev=\"1\"/><gpu dev=\"1\"/>", 1),
@@ -301,6 +303,20 @@ fn the_bound_by_the_busiest_cut() {
     }
 }
 
+/// The details say where the cut is: the root's link out of the first GPU of a broadcast, or into the machine.
+#[test]
+fn the_bound_says_where_it_is() {
+    let (world, ranks) = machines(2, 4, 1e12, 5e11, 0);
+    let at = |kind: &str| {
+        let params = json!({ "kind": kind, "algorithm": "direct", "size": 8000, "ranks": ranks });
+        details(&world, "collective", &params)["bound"]["cut_at"].clone()
+    };
+    let parent = json!(ranks[4] - 1);
+    assert_eq!(at("broadcast")["is_inwards"], json!(false));
+    assert_eq!((&at("reduce")["is_inwards"], at("gather")["node"].is_u64()), (&json!(true), true));
+    assert_eq!(at("send-recv-chain")["node"], json!(ranks[0] - 1), "the first of two alike, before {parent}");
+}
+
 /// What GPUs share beside the tree belongs to their machine: two of 2 GPUs with an NVSwitch, and a card of 1 B/ps each.
 #[test]
 fn machines_are_cuts_of_their_own() {
@@ -323,7 +339,10 @@ fn machines_are_cuts_of_their_own() {
     let mut params = json!({ "kind": "all-reduce", "size": 8000, "ranks": ranks });
     let bound = |params: &Value| (estimates(&world, "collective", params).list[0].seconds * 1e12).round() as u64;
     assert_eq!(bound(&params), 8000);
-    assert_eq!(details(&world, "collective", &params)["bound"]["cut_bandwidth"], json!(2e12));
+    let details = details(&world, "collective", &params);
+    // As much as both cards together need for twice the bytes.
+    assert_eq!(details["bound"]["cut_bandwidth"], json!(1e12));
+    assert_eq!(details["bound"]["cut_at"], json!({ "node": 1, "is_machine": true, "is_inwards": false }));
     // Both rails go over the one card of a machine.
     params["levels"] = json!(["machine", "network"]);
     assert_eq!(holds(&world, "collective", &params).0, 400 + 8000 + 400);

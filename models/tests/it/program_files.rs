@@ -6,6 +6,7 @@ use crate::common::*;
 use crate::program::message;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use weir_models::{ProgramFile, Unmatched};
 
 /// Beside the project: the ring all-reduce that ASTRA-sim has as MSCCL XML, 8 chunks in 14 steps, on 8 devices below one switch.
 #[test]
@@ -229,6 +230,37 @@ fn collectives_of_chakra_become_messages() {
         let said = refusal(&world, "program", &params(kind, comm));
         assert!(said.contains(words), "{said}");
     }
+}
+
+/// What `weir import` tells: messages that lack an end, where the first of them stands; none where ranks are missing.
+#[test]
+fn unmatched_messages_are_counted() {
+    let unmatched = |files: &[(&str, &[u8])]| match weir_models::program_file(files) {
+        Some(Ok(ProgramFile::Program(counts))) => counts.unmatched,
+        other => panic!("{other:?}"),
+    };
+    let goal =
+        |body: &str| unmatched(&[("x.goal", format!("num_ranks 2\n{body}").as_bytes())]).expect("all ranks are there");
+    let found = goal(
+        "rank 0 {\na: send 5b to 1\nb: send 5b to 1 tag 3\n}\nrank 1 {\na: recv 5b from 0\nb: recv 5b from 0 tag 2\n}\n",
+    );
+    assert_eq!((found.sends, found.receives), (1, 1));
+    assert_eq!(found.first.as_deref(), Some("rank 0, line 4: send 5 B to rank 1, tag 3"));
+    // A receive from any takes what no other takes.
+    let found =
+        goal("rank 0 {\na: send 5b to 1 tag 3\n}\nrank 1 {\na: recv 5b from -1 tag -1\nb: recv 5b from -1 tag 7\n}\n");
+    assert_eq!((found.sends, found.receives, found.first), (0, 1, None));
+    let trace = unmatched(&[("a.txt", b"0 allreduce 8 1e15\n1 allreduce 8 1e15\n")]);
+    assert_eq!(trace, Some(Unmatched::default()));
+    // A send to rank 9 of one trace of Chakra: message 1 is about the file.
+    let about = [2, 8, 1];
+    let attribute = |name: &str, value: u8| {
+        let inner = [&[10, name.len() as u8][..], name.as_bytes(), &[72, value]].concat();
+        [&[82, inner.len() as u8][..], &inner].concat()
+    };
+    let body = [&[8, 4, 24, 5][..], &attribute("comm_dst", 9), &attribute("comm_size", 5)].concat();
+    let file = [&about[..], &[body.len() as u8], &body].concat();
+    assert_eq!(unmatched(&[("x.et", &file)]), None);
 }
 
 proptest! {

@@ -10,7 +10,7 @@ use weir_sim_core::TaskId;
 
 use super::list::RowMaker;
 use crate::Run;
-use crate::bandwidths::{bandwidths, of_bound};
+use crate::bandwidths::{bandwidths, cut, of_bound};
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::schemas::time;
@@ -80,6 +80,7 @@ impl<'a> Operations<'a> {
             choice: operation.choice.as_ref().map(ChoiceJson::from),
             bandwidths: Some(bandwidths(self.run, operation)).filter(|bandwidths| !bandwidths.is_empty()),
             of_bound: of_bound(self.run, operation),
+            bound_at: cut(self.run, operation).and_then(|cut| cut.at),
         };
         let Ok(Value::Object(mut details)) = serde_json::to_value(own) else { return Map::new() };
         for (key, value) in &operation.details {
@@ -163,6 +164,9 @@ struct Details<'a> {
     /// The model's lower bound on the time (its estimate `bound`) over the simulated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_bound: Option<f64>,
+    /// Where that bound is: what bytes leave, or enter (`out of gpu0`); absent where it is all links of all ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_at: Option<String>,
 }
 
 /// The model of an operation.

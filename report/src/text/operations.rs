@@ -145,18 +145,23 @@ fn moved(run: &Run<'_>, operation: &PlannedOperation) -> String {
         bandwidths.iter().map(|(name, value)| format!("{} {}", clean(name), rate(value.as_f64().unwrap_or(0.0))));
     let named: Vec<String> = named.collect();
     let bound = of_bound(run, operation).map_or_else(String::new, |part| {
-        format!(", {:.1} % of the bound{}", part * 100.0, cut(operation).map_or_else(String::new, |cut| crossing(&cut)))
+        format!(
+            ", {:.1} % of the bound{}",
+            part * 100.0,
+            cut(run, operation).map_or_else(String::new, |cut| crossing(&cut))
+        )
     });
     format!("{}: {}{bound}\n", clean(&operation.id), named.join(", "))
 }
 
-/// ` (1 of 8 ranks: 2 GB over 363 GB/s)`: what must cross the cut that sets the bound.
+/// ` (out of gpu0, 1 of 8 ranks: 2 GB over 363 GB/s)`: what must cross the cut that sets the bound.
 fn crossing(cut: &Cut) -> String {
     let ranks = match cut.ranks {
         (inside, all) if inside == all => format!("all {all} ranks"),
         (inside, all) => format!("{inside} of {all} ranks"),
     };
-    format!(" ({ranks}: {} over {})", bytes(cut.bytes.round() as u64), rate(cut.bandwidth))
+    let at = cut.at.as_ref().map_or_else(String::new, |at| format!("{}, ", clean(at)));
+    format!(" ({at}{ranks}: {} over {})", bytes(cut.bytes.round() as u64), rate(cut.bandwidth))
 }
 
 /// Computations and barriers.

@@ -591,6 +591,8 @@ export interface Details {
   bandwidths?: Record<string, unknown> | null;
   /** The model's lower bound on the time (its estimate `bound`) over the simulated time. */
   of_bound?: number | null;
+  /** Where that bound is: what bytes leave, or enter (`out of gpu0`); absent where it is all links of all ranks. */
+  bound_at?: string | null;
   [key: string]: unknown;
 }
 

@@ -8,7 +8,8 @@
 //! - `x-weir-by-node: true`: a map whose keys are names of nodes; of port arbiters alone, whose reader looks the names up;
 //! - `x-weir-table: [bytes, seconds]`: the path of a CSV file with these columns; its rows arrive;
 //! - `x-weir-files: true`: the path of a file, with brackets or in a list for several; their contents arrive;
-//! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given;
+//! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given; with `x-weir-nearest-if: a.b` only
+//!   where the value there is `true`;
 //! - `x-weir-copy-engines: key`: how many copy engines the node of `key` has, filled in where the topology says it.
 //!
 //! Properties that the schema lacks are unknown keys.

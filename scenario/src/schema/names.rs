@@ -127,6 +127,10 @@ impl<'a> Schema<'a> {
         for (key, property) in properties.into_iter().flatten().filter(|(key, _)| !key.is_empty()) {
             let property = self.at(property).resolved();
             let Some(of) = property.here.get("x-weir-nearest").filter(|_| !object.contains_key(key)) else { continue };
+            let only_if = property.here.get("x-weir-nearest-if").and_then(Json::as_str);
+            if only_if.is_some_and(|place| !is_true(object, place)) {
+                continue;
+            }
             let many = property.is("x-weir-nodes");
             let keys: Vec<&str> = match of {
                 Json::Array(keys) => keys.iter().filter_map(Json::as_str).collect(),
@@ -141,6 +145,13 @@ impl<'a> Schema<'a> {
             value.into_iter().for_each(|value| drop(object.insert(key.clone(), value)));
         }
     }
+}
+
+/// Whether the value at a place such as `message.staging` is `true`.
+fn is_true(object: &Map<String, Json>, place: &str) -> bool {
+    let mut keys = place.split('.');
+    let first = keys.next().and_then(|key| object.get(key));
+    keys.fold(first, |value, key| value?.get(key)).is_some_and(|value| value == true)
 }
 
 /// The ids in a value: one, or a list of them.

@@ -30,6 +30,7 @@ use expansion::Expansion;
 pub(crate) use group::Groups;
 pub use group::TaskKind;
 pub(crate) use item::OPERATION;
+pub use model::choice::INCREMENTAL_FROM;
 use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;

@@ -3,9 +3,12 @@
 mod failures;
 mod stream;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimDuration};
 use weir_report::{Alone, ArbiterInfo, Run};
-use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
+use weir_scenario::{ArbiterSpec, INCREMENTAL_FROM, PlannedOperation, Scenario};
 use weir_sim_core::{
     self as sim, Changing, Fabric, LinkChanges, OnFailure, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation,
     Stop, TaskGraph, admit, make_arbiter,
@@ -15,10 +18,6 @@ pub use stream::StreamedRun;
 
 use crate::machine_arbiters::defaults_of_others;
 use crate::{Error, RunOptions};
-
-/// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
-/// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
-const INCREMENTAL_FROM: usize = 1000;
 
 /// From this many on, links that cannot be full are left out, and their peaks of load are not known unless they are asked for.
 /// Measured: below, keeping all links costs less than a second.
@@ -170,7 +169,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Times of lone transfers, for which a new instance is asked; none of a run that was interrupted.
-    pub(crate) fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Error> {
+    pub(crate) fn alone(&self, outcome: &Outcome, cancel: Option<Arc<AtomicBool>>) -> Result<Alone<'a>, Error> {
         let s = self.scenario;
         if outcome.stop == Stop::Cancelled {
             return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
@@ -184,24 +183,31 @@ impl<'a> PreparedRun<'a> {
             return Ok(transfers);
         }
         let (own, incremental) = (*self, outcome.incremental);
-        Ok(transfers.with_operations(Box::new(move |job| own.operation_alone(job, incremental))))
+        let alone = move |job: &PlannedOperation| own.operation_alone(job, incremental, cancel.clone());
+        Ok(transfers.with_operations(Box::new(alone)))
     }
 
     /// From release to end of an operation when nothing else of the workload runs; `None` where nothing else is there.
-    /// By the way of the whole run: the two may differ where engines queue.
-    fn operation_alone(&self, operation: &PlannedOperation, incremental: bool) -> Option<SimDuration> {
+    /// By the way of the whole run: the two may differ where engines queue. `None` once it is cancelled, too.
+    fn operation_alone(
+        &self,
+        operation: &PlannedOperation,
+        incremental: bool,
+        cancel: Option<Arc<AtomicBool>>,
+    ) -> Option<SimDuration> {
         let tasks = operation.release.0..operation.tasks.end;
         if tasks.len() == self.tasks.tasks().len() {
             return None;
         }
         let part = self.tasks.part(tasks);
-        let options = RunOptions { phase_by_phase: !incremental, ..RunOptions::default() };
+        let options = RunOptions { phase_by_phase: !incremental, cancel, ..RunOptions::default() };
         let params = self.params();
         let mut options = self.engine(&options, &params);
         if let Sharing::Incremental { from, .. } = &mut options.sharing {
             *from = 0;
         }
         let alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
+        (alone.stop == Stop::Finished).then_some(())?;
         Some(alone.makespan - alone.tasks.first()?.end)
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use weir::{Error, ProgramCounts, ProgramFile};
+use weir::{Error, ProgramCounts, ProgramFile, Unmatched};
 use weir_report::bytes;
 use weir_report::text::clean;
 
@@ -35,10 +35,11 @@ fn text(names: &[String], found: &ProgramFile) -> String {
     };
     match found {
         ProgramFile::Program(counts) => program(&file, counts, names.len()),
-        ProgramFile::Graph { gpus, channels } => format!(
-            "NCCL graph file: {}, a ring of {gpus} GPUs each\n\nin a scenario:\n  - collective: {{ kind: all-reduce, size: …, \
+        ProgramFile::Graph { gpus, channels, others } => format!(
+            "NCCL graph file: {}, a ring of {gpus} GPUs each\n{}\nin a scenario:\n  - collective: {{ kind: all-reduce, size: …, \
              ranks: …, order: {{ graph: {file} }} }}\n",
-            count(*channels as u64, "channel")
+            count(*channels as u64, "channel"),
+            if others.is_empty() { String::new() } else { format!("not read: {}\n", clean(&others.join(", "))) }
         ),
         _ => format!("{file}\n"),
     }
@@ -71,6 +72,7 @@ fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
         }
         None => writeln!(out, "{messages} of {} in all", bytes(counts.bytes)),
     };
+    out += &unmatched(counts.unmatched.as_ref());
     let more = match counts.format {
         "msccl" => ", size: …",
         "simgrid-ti" if counts.operations.iter().any(|(word, _)| word == "compute") => ", flop_rate: …",
@@ -82,6 +84,23 @@ fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
         "\nin a scenario, with the device of each rank:\n  - program: {{ file: {file}, format: {format}, ranks: …{more} }}"
     );
     out
+}
+
+/// Messages that lack an end; nothing where all have both.
+fn unmatched(unmatched: Option<&Unmatched>) -> String {
+    let Some(Unmatched { sends, receives, first, .. }) = unmatched else {
+        return "whether all messages are received is known once the traces of all ranks are given\n".to_owned();
+    };
+    let open: Vec<String> = [(*sends, "send", "receive"), (*receives, "receive", "send")]
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, what, lacks)| format!("{} without a {lacks}", count(number, what)))
+        .collect();
+    match (&open[..], first) {
+        ([], _) => String::new(),
+        (open, None) => format!("not matched: {}\n", open.join(", ")),
+        (open, Some(first)) => format!("not matched: {}; the first is {}\n", open.join(", "), clean(first)),
+    }
 }
 
 fn title(format: &str) -> &'static str {

@@ -40,6 +40,10 @@ struct Links {
 /// `nvlsEfficiency`).
 const NVLS_EFFICIENCY: f64 = 0.85;
 
+/// Seconds of a step of an all-reduce in the switch, which has two: up, and down again (NCCL, src/graph/tuning.cc, `hwLat` of
+/// NVLink: 25 µs for NVLS).
+const NVLS_STEP: f64 = 25e-6 / 2.0;
+
 impl Row {
     /// Steps of the collective that is fitted, and the bytes that each rank sends in one (nccl-tests,
     /// doc/PERFORMANCE.md).
@@ -66,8 +70,8 @@ impl Row {
     /// The time as the links give it: a scenario in which each rank has a link to one switch.
     fn predicted(&self, links: Links) -> f64 {
         let (n, (kind, algorithm)) = (self.ranks, self.collective());
-        let latency = (links.step / 2.0 * 1e12) as u64;
-        let efficiency = if algorithm == "nvls" { NVLS_EFFICIENCY } else { 1.0 };
+        let (step, efficiency) = if algorithm == "nvls" { (NVLS_STEP, NVLS_EFFICIENCY) } else { (links.step, 1.0) };
+        let latency = (step / 2.0 * 1e12) as u64;
         let yaml = format!(
             "weir: 1\narbiter: max-min\ntopology:\n  link_types: {{ port: {{ bandwidth: {:.0}B/s, latency: {latency}ps }} }}\n  tree: {{ switch: {{ \
              kind: switch, children: {{ \"gpu[0-{last}]\": {{ kind: gpu, link: port }} }} }} }}\nworkload:\n  - collective: {{ id: c, kind: {kind}, \

@@ -51,19 +51,31 @@ impl Tree {
         }
     }
 
-    fn depth(&self, mut position: u64) -> u64 {
-        let mut depth = 0;
-        while let Some(parent) = self.parent(position) {
-            (position, depth) = (parent, depth + 1);
+    /// The longest way from the root of all to a leaf: each step up raises the lowest digit, and from rank 1 all do so by one.
+    fn height(&self) -> u64 {
+        self.first + u64::from(self.m.next_power_of_two().ilog2())
+    }
+
+    /// How far below the root of all each position is.
+    fn depths(&self) -> Vec<u64> {
+        let mut depths = vec![0; (self.first + self.m) as usize];
+        depths[(self.first + self.place(0, false)) as usize] = self.first;
+        // A parent has a higher lowest digit than its children, and the root none.
+        for bit in (0..=self.m.ilog2()).rev() {
+            for rank in (1_u64 << bit..self.m).step_by(2 << bit) {
+                let position = self.first + self.place(rank, false);
+                if let Some(parent) = self.parent(position) {
+                    depths[position as usize] = depths[parent as usize] + 1;
+                }
+            }
         }
-        depth
+        depths
     }
 }
 
 /// The longest way from a root to a leaf.
 pub(in crate::collective) fn height(steps: &Steps) -> u64 {
-    let tree = Tree::of(steps, false);
-    (0..steps.n).map(|position| tree.depth(position)).max().unwrap_or(0)
+    Tree::of(steps, false).height()
 }
 
 pub(super) fn sends(steps: &Steps, round: u64, out: &mut Vec<Send>) {
@@ -73,11 +85,34 @@ pub(super) fn sends(steps: &Steps, round: u64, out: &mut Vec<Send>) {
     for second in [false, true] {
         let tree = Tree::of(steps, second);
         let bytes = if second { steps.size / 2 } else { steps.size.div_ceil(2) };
-        for position in (0..steps.n).filter(|&position| tree.depth(position) == depth) {
+        let depths = tree.depths();
+        for position in (0..steps.n).filter(|&position| depths[position as usize] == depth) {
             let Some(parent) = tree.parent(position) else { continue };
             let (from, to) = if up { (position, parent) } else { (parent, position) };
             let send = Send::new(from, to, bytes).adding(up);
             out.push(Send { tree: second.into(), back: !up, ..send });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Follows the parents one by one.
+    fn followed(tree: &Tree, position: u64) -> u64 {
+        std::iter::successors(tree.parent(position), |&position| tree.parent(position)).count() as u64
+    }
+
+    #[test]
+    fn depths_are_the_ways_to_the_root() {
+        for (first, m) in (0..2).flat_map(|first| (1..200).map(move |m| (first, m))) {
+            for second in [false, true] {
+                let tree = Tree { first, m, second };
+                let ways: Vec<u64> = (0..first + m).map(|position| followed(&tree, position)).collect();
+                assert_eq!(tree.depths(), ways, "{m} ranks from {first} on");
+                assert_eq!(tree.height(), *ways.iter().max().expect("ranks"), "{m} ranks from {first} on");
+            }
         }
     }
 }

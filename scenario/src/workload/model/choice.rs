@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, CallError, Plan, SimDuration, SimTime};
 use weir_sim_core::{
-    AdmissionError, Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit, make_arbiter,
+    AdmissionError, Routes, RunOptions, Sharing, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit, make_arbiter,
 };
 
 use super::check::TaskNames;
@@ -13,6 +13,10 @@ use crate::context::{Context, Problem, Read, Reported};
 use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::Choice;
+
+/// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
+/// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
+pub const INCREMENTAL_FROM: usize = 1000;
 
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {
@@ -34,11 +38,11 @@ impl<'a> Expansion<'a> {
             return Ok(Chosen { operation, plan, names, choice: None });
         }
         let key = key(&json, &alternatives);
-        let mut best: Option<(SimDuration, usize, String, Plan, TaskNames)> = None;
+        let mut best: Option<(SimDuration, usize, String)> = None;
         let (mut tried, mut count) = (Vec::with_capacity(alternatives.len()), 0);
         for Alternative { label, operation } in alternatives {
             let span = tracing::debug_span!("alternative", operation = request.what(), label).entered();
-            let (plan, names) = self.checked(context, request, &operation)?;
+            let (plan, _) = self.checked(context, request, &operation)?;
             count += plan.len() as u64;
             if count > TRANSFERS {
                 let message = format!("{}: its alternatives have more than {TRANSFERS} tasks", request.what());
@@ -50,10 +54,12 @@ impl<'a> Expansion<'a> {
             let chosen = tried.len();
             tried.push((label.into_boxed_str(), alone));
             if best.as_ref().is_none_or(|&(before, ..)| alone < before) {
-                best = Some((alone, chosen, operation, plan, names));
+                best = Some((alone, chosen, operation));
             }
         }
-        let (_, chosen, operation, plan, names) = best.ok_or(Reported)?;
+        let (_, chosen, operation) = best.ok_or(Reported)?;
+        // Planned again, so that there is never more than one plan: of many ranks each has a GB.
+        let (plan, names) = self.checked(context, request, &operation)?;
         tracing::debug!(operation = request.what(), chosen = &*tried[chosen].0, "chose the fastest alternative");
         let choice = Some(Choice { key, alternatives: tried, chosen });
         Ok(Chosen { operation, plan, names, choice })
@@ -103,7 +109,11 @@ impl<'a> Expansion<'a> {
             let mut arbiter = make_arbiter(entry, &params, fabric)?;
             admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
             let simulation = Simulation { fabric, routes, tasks };
-            let outcome = simulation.run(&mut *arbiter, entry.flags, RunOptions::default())?;
+            let incremental =
+                |entry| Sharing::Incremental { entry, params: &params, from: INCREMENTAL_FROM, peaks_below: 0 };
+            let sharing = entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental);
+            let outcome =
+                simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..RunOptions::default() })?;
             Ok(SimDuration(outcome.makespan.0))
         };
         Some(run())

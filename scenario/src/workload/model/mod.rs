@@ -6,7 +6,7 @@
 //! ```
 
 pub(super) mod check;
-mod choice;
+pub(super) mod choice;
 pub(super) mod names;
 mod nearest;
 mod order;

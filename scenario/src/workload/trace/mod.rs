@@ -163,8 +163,15 @@ impl Expansion<'_> {
     /// Refuses a row's id that another row has.
     fn index_rows(&mut self, context: &mut Context) -> Read<()> {
         let Err((second, first)) = self.groups.index_rows() else { return Ok(()) };
-        let message = format!("the id {} is given twice", quoted(&self.groups.name(second)));
+        let id = quoted(&self.groups.name(second));
         let place = |task: TaskId| self.groups.of(task).map(|g| g.place(task.0 - g.first)).unwrap_or_default();
+        let file = |task: TaskId| context.sources.path(place(task).source);
+        if place(first).line == place(second).line && file(first).is_some() && file(first) == file(second) {
+            let message = format!("the id {id} is of a row that is read twice, as rows with ids cannot be");
+            let help = "read the table once, without `repeat`, or take its columns `id` and `after` out";
+            return Err(context.error(place(second), message, help));
+        }
+        let message = format!("the id {id} is given twice");
         let notes = vec![("first given at".to_owned(), place(first))];
         Err(context.error_with_notes(place(second), Problem::new(message, "give each row its own id"), notes))
     }

@@ -1,0 +1,192 @@
+//! Which messages receives from any rank, or with any tag, take over the fabric.
+//!
+//! **Definition.** A plan has the message of each receive before the run, so messages come in the order that they have without
+//! contention: every operation takes the time that it takes alone, and processors and links are free. A receiver knows of a
+//! message o, the latency of its route and L after the begin of its send. A receive takes the first message that fits, in that
+//! order (MPI 4.1, section 3.5). That contention does not change the order is *assumed*.
+//! **Ties.** Of equal times, what was freed first; then the order of the file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use weir_plugin_api::{CallError, NodeId, PS_PER_S, Surroundings};
+
+use super::fabric::Places;
+use super::matching::{NONE, Progress, refuse_stuck, unmatched_message};
+use super::operations::{Program, Successors, Work};
+use super::params::{MessageParams, Sending};
+use super::unexpected::Mailbox;
+
+/// What messages cost alone.
+#[derive(Clone, Copy)]
+pub(super) struct Costs<'p> {
+    pub(super) message: &'p MessageParams,
+    pub(super) sending: Sending,
+    pub(super) places: Places<'p>,
+    pub(super) surroundings: &'p Surroundings<'p>,
+}
+
+impl Costs<'_> {
+    /// Latency of the way between two ranks, and the time of bytes on it, ps; none where there is no way, which is refused
+    /// later.
+    fn way(&self, from: u32, to: u32, bytes: u64) -> (u64, u64) {
+        let routes = self.places.legs(from, to).filter_map(|leg| {
+            let route = self.surroundings.routes.route(NodeId(leg.from), NodeId(leg.to))?;
+            Some((route.latency_ps, bytes.max(1) as f64 / route.bandwidth * PS_PER_S as f64))
+        });
+        let (latency, lasts) = routes.fold((0.0, 0.0), |sum, leg| (sum.0 + leg.0, sum.1 + leg.1));
+        (latency.round() as u64, lasts.round() as u64)
+    }
+}
+
+/// For each send its receive and for each receive its send.
+///
+/// # Errors
+/// What never ends, and a message that nobody receives.
+pub(super) fn partners(
+    program: &Program,
+    fixed: &[u32],
+    successors: &Successors,
+    costs: Costs<'_>,
+) -> Result<Vec<u32>, CallError> {
+    let count = program.operations.len();
+    let mut run = Run {
+        program,
+        successors,
+        costs,
+        due: BinaryHeap::new(),
+        count: 0,
+        left: program.waits(),
+        mailboxes: (0..program.ranks).map(|_| Mailbox::default()).collect(),
+        begun: vec![0; count],
+        progress: Progress::new(count),
+        partner: vec![NONE; count],
+    };
+    let free = (0..).zip(run.left.clone()).filter(|(_, left)| *left == 0);
+    free.for_each(|(number, _)| run.push(0, Event::Begin(number)));
+    while let Some(Reverse((time, _, event))) = run.due.pop() {
+        match event {
+            Event::Begin(number) => run.begin(time, number),
+            Event::Known(send) => run.known(time, send),
+            Event::Done(number) => run.done(time, number),
+        }
+    }
+    refuse_stuck(program, fixed, &run.progress)?;
+    let left = run.mailboxes.iter().filter_map(Mailbox::left).min();
+    left.map_or(Ok(run.partner), |(_, send)| Err(unmatched_message(program, fixed, send)))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    Begin(u32),
+    /// The receiver knows of the message of a send.
+    Known(u32),
+    Done(u32),
+}
+
+struct Run<'p> {
+    program: &'p Program,
+    successors: &'p Successors,
+    costs: Costs<'p>,
+    due: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    count: u64,
+    /// Per operation: dependencies that are not satisfied yet.
+    left: Vec<u32>,
+    mailboxes: Vec<Mailbox>,
+    /// Per operation: when it has begun, ps.
+    begun: Vec<u64>,
+    progress: Progress,
+    partner: Vec<u32>,
+}
+
+impl Run<'_> {
+    fn push(&mut self, time: u64, event: Event) {
+        self.count += 1;
+        self.due.push(Reverse((time, self.count, event)));
+    }
+
+    fn processing(&self, bytes: u64) -> u64 {
+        self.costs.message.processing(bytes).round() as u64
+    }
+
+    /// L.
+    fn latency(&self) -> u64 {
+        self.costs.message.latency.0.round() as u64
+    }
+
+    fn begin(&mut self, time: u64, number: u32) {
+        self.begun[number as usize] = time;
+        self.progress.begun[number as usize] = true;
+        self.free(time, number, true);
+        let rank = self.program.operations[number as usize].rank;
+        match self.program.operations[number as usize].work {
+            Work::Join => self.push(time, Event::Done(number)),
+            Work::Compute { time: lasts } => self.push(time.saturating_add(lasts.round() as u64), Event::Done(number)),
+            Work::Send { to, bytes, .. } => {
+                let (latency, lasts) = self.costs.way(rank, to, bytes);
+                let sent = time.saturating_add(self.processing(bytes));
+                let overhead = self.costs.message.overhead.0.round() as u64;
+                let known = [overhead, latency, self.latency()].into_iter().fold(time, u64::saturating_add);
+                self.push(known, Event::Known(number));
+                if bytes <= self.costs.sending.eager {
+                    self.push(sent, Event::Done(number));
+                } else if !self.costs.sending.rendezvous {
+                    self.push(sent.saturating_add(latency).saturating_add(lasts), Event::Done(number));
+                }
+            }
+            Work::Receive { from, tag, .. } => match self.mailboxes[rank as usize].take_message((from, tag)) {
+                Some(send) => self.meet(time, send, number),
+                None => {
+                    self.count += 1;
+                    self.mailboxes[rank as usize].post((from, tag), self.count, number);
+                }
+            },
+        }
+    }
+
+    fn known(&mut self, time: u64, send: u32) {
+        let operation = self.program.operations[send as usize];
+        let Work::Send { to, tag, .. } = operation.work else { return };
+        let key = (operation.rank, tag);
+        match self.mailboxes[to as usize].take_receive(key) {
+            Some(receive) => self.meet(time, send, receive),
+            None => {
+                self.count += 1;
+                self.mailboxes[to as usize].arrive(key, self.count, send, true);
+            }
+        }
+    }
+
+    /// A message and its receive have met: a rendezvous begins, else the bytes are on their way.
+    fn meet(&mut self, time: u64, send: u32, receive: u32) {
+        (self.partner[send as usize], self.partner[receive as usize]) = (receive, send);
+        let operation = self.program.operations[send as usize];
+        let Work::Send { to, bytes, .. } = operation.work else { return };
+        let (latency, lasts) = self.costs.way(operation.rank, to, bytes);
+        let (sent, waits) =
+            (self.begun[send as usize].saturating_add(self.processing(bytes)), bytes > self.costs.sending.unawaited());
+        let leaves = if waits { sent.max(self.begun[receive as usize]) } else { sent };
+        let arrives = leaves.saturating_add(latency).saturating_add(lasts);
+        if waits {
+            self.push(arrives.max(time), Event::Done(send));
+        }
+        let taken = [self.latency(), self.processing(bytes)].into_iter().fold(arrives, u64::saturating_add);
+        self.push(taken.max(time), Event::Done(receive));
+    }
+
+    fn done(&mut self, time: u64, number: u32) {
+        self.progress.done[number as usize] = true;
+        self.free(time, number, false);
+    }
+
+    /// What waited for the begin, or the end, of an operation.
+    fn free(&mut self, time: u64, number: u32, begin: bool) {
+        let successors = self.successors;
+        for &(next, _) in successors.of(number).iter().filter(|(_, by_begin)| *by_begin == begin) {
+            self.left[next as usize] -= 1;
+            if self.left[next as usize] == 0 {
+                self.push(time, Event::Begin(next));
+            }
+        }
+    }
+}
