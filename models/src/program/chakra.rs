@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
-use super::collectives::{FIRST_TAG, Member, Steps};
-use super::operations::{Dependency, Operation, Problem, Program, Work, shown};
+use super::collectives::{Member, Steps};
+use super::operations::{COLLECTIVES, Dependency, FIRST_TAG, Operation, Problem, Program, Work, shown};
 use super::params::{ProcessGroup, ProgramParams};
 use super::protobuf::{Field, Value, fields, messages};
 use crate::operation::refused;
@@ -24,8 +24,8 @@ const BARRIER: u64 = 9;
 /// `NodeType` of the schema.
 const KINDS: [&str; 8] =
     ["INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"];
-/// Collectives of one group that have tags of their own, as a power of two; *assumed*, more than a trace has.
-const GROUP_BITS: u32 = 20;
+/// Of [`COLLECTIVES`] of a group.
+const GROUP_BITS: u32 = COLLECTIVES.ilog2();
 /// Groups that have tags of their own, that of all ranks included.
 const MOST_GROUPS: usize = 1 << (31 - GROUP_BITS);
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.

@@ -8,10 +8,7 @@
 //! The model `collective` has the messages of all ranks round by round. Here each rank has sizes of its own, and meets its
 //! collectives one by one: only its own messages are made, so that n ranks cost n times what one sends.
 
-use super::operations::Work;
-
-/// Tags from here on are those of collectives.
-pub(super) const FIRST_TAG: u32 = 1 << 31;
+use super::operations::{FIRST_TAG, Work};
 
 /// Steps of a rank, each of messages that go on at once.
 pub(super) type Steps = Vec<Vec<Work>>;

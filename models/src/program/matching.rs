@@ -210,15 +210,17 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
         (true, None) => format!("what rank {other} {does} rank {rank} is matched by others"),
         (true, Some((open, _))) => format!("what is open is {}", program.text(open)),
     };
-    refused(format!(
-        "file: {} has {lacks} that matches it, and {instead}; add one, or correct it",
-        program.text(number)
-    ))
+    let remedy = match work.is_of_collective() {
+        true => "let all ranks take part in each collective, in the same order",
+        false => "add one, or correct it",
+    };
+    refused(format!("file: {} has {lacks} that matches it, and {instead}; {remedy}", program.text(number)))
 }
 
 /// What a rank does last, as the end of a sentence.
 fn ends_with(program: &Program, rank: u32) -> String {
-    match program.operations.iter().rposition(|operation| operation.rank == rank) {
+    let does = |operation: &Operation| operation.rank == rank && operation.work != Work::Join;
+    match program.operations.iter().rposition(does) {
         Some(last) => format!(" and ends with {}", program.text_of_rank(last as u32)),
         None => ", as it does nothing".to_owned(),
     }

@@ -16,6 +16,11 @@ const MOST_OPERATIONS: usize = (MOST_TASKS / TASKS_EACH) as usize;
 /// Ranks at most; *assumed*, as many as endpoints.
 pub(super) const MOST_RANKS: u32 = 1 << 20;
 
+/// Tags from here on are those of collectives.
+pub(super) const FIRST_TAG: u32 = 1 << 31;
+/// Collectives of one group that have tags of their own; *assumed*, more than a trace has.
+pub(super) const COLLECTIVES: u32 = 1 << 20;
+
 /// Stands for any source or any tag of a receive.
 pub(super) const ANY: u32 = u32::MAX;
 
@@ -33,6 +38,11 @@ pub(super) enum Work {
 }
 
 impl Work {
+    /// Whether it is a message of a collective.
+    pub(super) fn is_of_collective(self) -> bool {
+        matches!(self, Self::Send { tag, .. } | Self::Receive { tag, .. } if (FIRST_TAG..ANY).contains(&tag))
+    }
+
     /// Whether it is a receive from any rank or with any tag.
     pub(super) fn is_wild(self) -> bool {
         matches!(self, Self::Receive { from, tag, .. } if from == ANY || tag == ANY)
@@ -97,10 +107,14 @@ impl Program {
             ANY => format!("any {what}"),
             number => format!("{what} {number}"),
         };
+        let tagged = |tag: u32| match tag.checked_sub(FIRST_TAG).filter(|_| tag != ANY) {
+            Some(number) => format!("collective {}", number % COLLECTIVES + 1),
+            None => of("tag", tag),
+        };
         let what = match work {
-            Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, tag {tag}"),
+            Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, {}", tagged(tag)),
             Work::Receive { from, bytes, tag } => {
-                format!("receive {bytes} B from {}, {}", of("rank", from), of("tag", tag))
+                format!("receive {bytes} B from {}, {}", of("rank", from), tagged(tag))
             }
             Work::Compute { .. } => "compute".to_owned(),
             Work::Join => "nop".to_owned(),
@@ -182,7 +196,7 @@ impl Program {
             };
             if other >= self.ranks {
                 let text = self.text(number);
-                return Err(refused(format!("file: {text}, and ranks are 0 to {}; correct it", self.ranks - 1)));
+                return Err(refused(format!("file: {text}, and ranks are 0 to {}; give all ranks their part, or correct it", self.ranks - 1)));
             }
             if other == operation.rank {
                 return Err(refused(format!("file: {}, to or from itself; leave it out", self.text(number))));

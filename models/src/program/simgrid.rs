@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::Member;
-use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
+use super::operations::{ANY, Dependency, FIRST_TAG, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
@@ -118,8 +118,13 @@ struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
+    fn word(&self, at: usize) -> Result<&str, Problem> {
+        let lacks = || format!("`{}` has {} arguments, too few; add argument {}", self.action, self.words.len(), at + 1);
+        self.words.get(at).copied().ok_or_else(lacks)
+    }
+
     fn real(&self, at: usize) -> Result<f64, Problem> {
-        let word = self.words.get(at).copied().unwrap_or_default();
+        let word = self.word(at)?;
         let value = word.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
         value
             .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a number of at least 0", at + 1, self.action))
@@ -135,13 +140,13 @@ impl Arguments<'_> {
 
     /// A rank or tag; −1 stands for any.
     fn number(&self, at: usize) -> Result<u32, Problem> {
-        let word = self.words.get(at).copied().unwrap_or_default();
+        let word = self.word(at)?;
         if word == "-1" {
             return Ok(ANY);
         }
         word.parse()
             .ok()
-            .filter(|&value: &u32| value < super::collectives::FIRST_TAG)
+            .filter(|&value: &u32| value < FIRST_TAG)
             .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a whole number", at + 1, self.action))
     }
 
