@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use weir_plugin_api::{Binding, Cause, Direction, LinkId, SimDuration};
+use weir_plugin_api::{Binding, Cause, Direction, LinkId, SimDuration, SimTime};
 use weir_sim_core::{Bottleneck, EngineId, TaskId};
 
 use crate::cause::CauseKind;
@@ -18,8 +18,10 @@ const NAMED: usize = 3;
 /// A sentence for the engines that served the same others while the operation was going on, in the order of first use.
 pub(crate) fn shared_engines(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> Vec<String> {
     let mut shared: Vec<(String, Vec<EngineId>)> = Vec::new();
+    // Looks at all tasks, and there are as many engines.
+    let during = (run.released(operation), run.ended(operation));
     for (engine, first) in engines(run, operation) {
-        let others = shared_with(run, served, operation, engine, first);
+        let others = shared_with(run, served, (operation, during), engine, first);
         match shared.iter_mut().find(|(known, _)| *known == others) {
             _ if others.is_empty() => {}
             Some((_, engines)) => engines.push(engine),
@@ -63,15 +65,14 @@ fn engines(run: &Run<'_>, operation: &PlannedOperation) -> Vec<(EngineId, TaskId
     engines
 }
 
-/// Who else an engine served, as `b, c`; empty for nobody. `first` is the operation's first task there.
+/// Who else an engine served from the release of an operation to its end, as `b, c`; empty for nobody. `first` is the operation's first task there.
 fn shared_with(
     run: &Run<'_>,
     served: &Served<'_>,
-    operation: &PlannedOperation,
+    (operation, during): (&PlannedOperation, (SimTime, SimTime)),
     engine: EngineId,
     first: TaskId,
 ) -> String {
-    let during = (run.released(operation), run.ended(operation));
     let before = served.before(first).filter(|&before| delays(run, before, first));
     let mut names = Names::default();
     for task in before.into_iter().chain(served.others(engine, operation, during)) {

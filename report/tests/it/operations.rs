@@ -162,7 +162,7 @@ fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
     let link = reasons[0].strip_prefix("held back ").expect("the link");
     assert_eq!(
         link,
-        "at gpu1 → rc for 3.000 s: downstream port shared with y, its own transfers, \
+        "at gpu1 → rc for 3.000 s (sum over 2 transfers): downstream port shared with y, its own transfers, \
          and at rc → gpu0 for 2.000 s: upstream port shared with t"
     );
     assert_eq!(reasons.len(), 1);
