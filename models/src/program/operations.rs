@@ -196,7 +196,10 @@ impl Program {
             };
             if other >= self.ranks {
                 let text = self.text(number);
-                return Err(refused(format!("file: {text}, and ranks are 0 to {}; give all ranks their part, or correct it", self.ranks - 1)));
+                return Err(refused(format!(
+                    "file: {text}, and ranks are 0 to {}; give all ranks their part, or correct it",
+                    self.ranks - 1
+                )));
             }
             if other == operation.rank {
                 return Err(refused(format!("file: {}, to or from itself; leave it out", self.text(number))));

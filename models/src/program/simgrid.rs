@@ -119,7 +119,8 @@ struct Arguments<'a> {
 
 impl Arguments<'_> {
     fn word(&self, at: usize) -> Result<&str, Problem> {
-        let lacks = || format!("`{}` has {} arguments, too few; add argument {}", self.action, self.words.len(), at + 1);
+        let lacks =
+            || format!("`{}` has {} arguments, too few; add argument {}", self.action, self.words.len(), at + 1);
         self.words.get(at).copied().ok_or_else(lacks)
     }
 
