@@ -126,7 +126,7 @@ fn what_is_wrong_in_a_trace_is_said_with_its_line() {
         ("0 init\nx send 1 0 5\n", "line 2: `x` is no rank"),
         ("0 init\n0\n", "line 2: the line has no action"),
         ("0 frob 1\n", "line 1: no action is named `frob`"),
-        ("0 send 1 0\n", "argument 3 of `send` is ``"),
+        ("0 send 1 0\n", "`send` has 2 arguments, too few; add argument 3"),
         ("0 send 1 0 5 2\n1 recv 0 0 5\n", "a type of data"),
         ("0 wait 0 1 3\n", "no isend or irecv from 0 to 1 with tag 3 is open"),
         ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
