@@ -167,6 +167,10 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Error> {
     has_files();
     let name = target.display().to_string();
     let exists = || Error::input(format!("{name} exists already: remove it, or name another file"));
+    if target.is_dir() {
+        let file = target.join("scenario.yaml");
+        return Err(Error::input(format!("{name} is a folder: name a file in it, such as {}", file.display())));
+    }
     if target.exists() {
         return Err(exists());
     }

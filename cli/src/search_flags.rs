@@ -37,6 +37,9 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
             "--candidates is for searches that simulate each candidate: leave it out, or use `--method local-search`"
                 .to_owned()
         }
+        SettingsError::VisitsAll => "`--method exhaustive` visits all candidates: leave out --candidates, or use \
+                                     `--method local-search`"
+            .to_owned(),
         SettingsError::TooManyCandidates { candidates, most } => format!(
             "there are {} candidates, more than the {most} that are simulated one by one: use `--method local-search`",
             count(candidates)

@@ -194,6 +194,12 @@ impl Method {
             Self::LocalSearch => "local-search",
         }
     }
+
+    /// Whether it never simulates: the arithmetic of orders by the makespan, or of costs of pairs of devices, is all it has.
+    #[must_use]
+    pub fn is_fast(self) -> bool {
+        matches!(self, Self::BranchAndBound | Self::Anneal | Self::Bisection)
+    }
 }
 
 impl FromStr for Method {

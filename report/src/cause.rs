@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, Direction, LinkId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Bottleneck, Departure, OnFailure, TaskId};
+use weir_sim_core::{Bottleneck, Departure, TaskId};
 
 use crate::delay::is_mostly_waiting;
 use crate::link::Ends;
@@ -302,9 +302,7 @@ impl<'a> TransferCause<'a> {
         let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
         let kind = match shared {
             Some(_) => CauseKind::SharedBandwidth,
-            None if cause == Cause::LinkDown && scenario.changes.on_failure == OnFailure::Reroute => {
-                CauseKind::NoOtherRoute
-            }
+            None if cause == Cause::LinkDown && scenario.changes.on_failure.reroutes() => CauseKind::NoOtherRoute,
             None => CauseKind::new(cause, lateral, by.is_some()),
         };
         let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_plugin_api::SimDuration;
-use weir_sim_core::{LinkChangeTotals, Reroute, TaskId, branches};
+use weir_plugin_api::{LinkId, SimDuration};
+use weir_sim_core::{LinkChangeTotals, LinkStep, Reroute, TaskId, Work, branches};
 
 use crate::Run;
 use crate::json::numbered;
@@ -30,6 +30,23 @@ pub(crate) struct LinkChangeRow<'a> {
     /// For how long it was down, seconds.
     #[serde(deserialize_with = "time")]
     down_s: f64,
+    /// Full results: what it carries from when on, of the first 20,000 changes of all links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<LinkStepRow>,
+}
+
+/// What a link carries from a moment on.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "LinkStep")]
+pub(crate) struct LinkStepRow {
+    /// From when on.
+    #[serde(deserialize_with = "time")]
+    at_s: f64,
+    /// The same in picoseconds, exact.
+    at_ps: u64,
+    /// Bytes per second; 0 where it is down.
+    #[serde(rename = "bandwidth_Bps", deserialize_with = "time")]
+    bandwidth: f64,
 }
 
 /// Another route that a transfer took, as a link was down.
@@ -74,11 +91,17 @@ fn others_of(links: usize) -> String {
 
 impl<'a> Run<'a> {
     /// The directed links that changed, by id.
-    pub(crate) fn link_changes(&self) -> Vec<LinkChangeRow<'a>> {
+    pub(crate) fn link_changes(&self, full: bool) -> Vec<LinkChangeRow<'a>> {
+        let mut steps: BTreeMap<LinkId, Vec<LinkStepRow>> = BTreeMap::new();
+        for &LinkStep { time, link, bandwidth } in self.outcome.link_steps.iter().filter(|_| full) {
+            let step = LinkStepRow { at_s: time.seconds(), at_ps: time.0, bandwidth };
+            steps.entry(link).or_default().push(step);
+        }
         let row = |totals: &LinkChangeTotals| LinkChangeRow {
             link: Ends::of(self.scenario, totals.link),
             changes: totals.changes,
             down_s: totals.down.seconds(),
+            steps: steps.remove(&totals.link).unwrap_or_default(),
         };
         self.outcome.link_changes.iter().map(row).collect()
     }
@@ -113,7 +136,21 @@ impl<'a> Run<'a> {
             1 => format!("it took another route {} more", times_of(more)),
             tasks => format!("a transfer took another route {} more; {tasks} transfers did so", times_of(more)),
         });
-        all.iter().take(NAMED).map(|other| self.reroute_sentence(other)).chain(others).collect()
+        let free = self.free_detours(&tasks);
+        all.iter().take(NAMED).map(|other| self.reroute_sentence(other)).chain(others).chain(free).collect()
+    }
+
+    /// Says of transfers that left a route by `via` or `nic` that the other routes know of neither.
+    fn free_detours(&self, tasks: &BTreeSet<TaskId>) -> Option<String> {
+        let is_bound = |&&task: &&TaskId| match self.scenario.tasks.tasks()[task.index()].work {
+            Work::Carries { class, .. } => self.scenario.is_bound(self.scenario.tasks.classes().route(class)),
+            _ => false,
+        };
+        let bound: Vec<&TaskId> = tasks.iter().filter(is_bound).collect();
+        let names: Vec<_> = bound.iter().take(NAMED).map(|&&task| self.scenario.task_name(task)).collect();
+        let more = if bound.len() > NAMED { format!(" and {} more", bound.len() - NAMED) } else { String::new() };
+        let what = "other routes have the fewest links that are up, whatever `via` and `nic` say";
+        (!names.is_empty()).then(|| format!("of {}{more} {what}", names.join(", ")))
     }
 
     fn reroute_sentence(&self, Reroute { time, task, down, sent, links }: &Reroute) -> String {
@@ -124,13 +161,12 @@ impl<'a> Run<'a> {
             let nodes = first.into_iter().chain(branch.iter().map(|&link| fabric.link(link).to));
             nodes.map(name).collect::<Vec<_>>().join(" → ")
         });
-        format!(
-            "{} went on at {} after {}, as link {from} – {to} was down, by {}",
-            self.scenario.task_name(*task),
-            instant(*time),
-            bytes(*sent),
-            routes.collect::<Vec<_>>().join(" and ")
-        )
+        let went_on = match self.scenario.changes.on_failure.restarts() {
+            true => format!("began again at {}", instant(*time)),
+            false => format!("went on at {} after {}", instant(*time), bytes(*sent)),
+        };
+        let (name, routes) = (self.scenario.task_name(*task), routes.collect::<Vec<_>>().join(" and "));
+        format!("{name} {went_on}, as link {from} – {to} was down, by {routes}")
     }
 
     /// What the links that changed did: a sentence for each of those that were down longest, without a full stop.

@@ -65,7 +65,7 @@ pub use percentiles::{LARGE, Percentiles};
 pub use pictures::Ranks;
 pub use run::{ArbiterInfo, Run, titled};
 pub use saved::SavedError;
-pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution, StoppedCandidates};
 pub use snapshot::{RunDifference, RunSnapshot, Snapshot, SnapshotDifference, SnapshotError, Tolerance};
 pub use spread::{EndSpread, Spread};
 pub use stream::{Lines, Streamed};

@@ -104,6 +104,17 @@ impl Solution {
     }
 }
 
+/// Candidates that stop before their end: in a deadlock, or by `on_failure: fail`. They count, and are never the best.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoppedCandidates {
+    /// How many.
+    #[schemars(with = "crate::schemas::Whole")]
+    pub candidates: u64,
+    /// The first of them, and why it stops.
+    pub first: String,
+}
+
 /// The result of a search, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchReport {
@@ -121,6 +132,8 @@ pub struct SearchReport {
     pub grid: Option<Outcome>,
     /// What sets the bound, where a simulated search has one: `the busiest link, a → b`.
     pub bound_by: Option<String>,
+    /// Candidates that stop before their end; none where all run to it, or the search does not simulate them.
+    pub stopped: Option<StoppedCandidates>,
 }
 
 impl SearchReport {

@@ -30,6 +30,7 @@ pub struct NamedFile {
 }
 
 /// Where files may be read, and the digest of what was read.
+#[derive(Clone)]
 pub(crate) struct Files {
     /// The folder as the user named it, for messages.
     display_path: PathBuf,

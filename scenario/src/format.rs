@@ -38,6 +38,8 @@ pub(crate) enum Shape {
     /// A whole number within bounds.
     Whole(Bounds),
     Number(Bounds),
+    /// A number from the one to the other.
+    Between(f64, f64),
     /// A list of at least so many items.
     List(usize, &'static Shape),
     /// A list of so many items, at least and at most.
@@ -154,6 +156,7 @@ impl Shape {
             Self::Choice(values) => json!({ "enum": values() }),
             Self::Whole(bounds) => number("integer", bounds),
             Self::Number(bounds) => number("number", bounds),
+            Self::Between(least, most) => json!({ "type": "number", "minimum": least, "maximum": most }),
             Self::List(least, of) => list(least, of),
             Self::Tuple(least, most, of) => {
                 let mut schema = list(least, of);

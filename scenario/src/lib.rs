@@ -54,7 +54,7 @@ pub use input::Input;
 pub use lint::lint;
 pub use load::{LoadOptions, expanded, load};
 pub use machine::{Machine, MemoryText, rewrite_topology};
-pub use optimize::{AxisSpec, MeasuredMatrix, ObjectiveItem, OptimizeSpec, Parameter};
+pub use optimize::{AxisSpec, MeasuredMatrix, ObjectiveItem, OptimizeSpec, Parameter, counted};
 pub use packets::PacketPlan;
 pub use published::scenario_schema;
 pub use resources::{Improvement, Resource, ResourceKind, resources, suggestion};

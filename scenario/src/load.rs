@@ -19,7 +19,7 @@ use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
 use crate::unroll::unrolled;
 use crate::version::{self, VERSION};
-use crate::workload::{self, Setting, Workload, WorkloadKeys};
+use crate::workload::{self, Setting, Situation, Workload, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
@@ -136,13 +136,27 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v))?,
         false => (Topology::empty(), None),
     };
-    let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
-    let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
-    let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream: options.stream };
+    let mut arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
+    let first = arbiters.as_ref().ok().and_then(|specs| specs.first()).cloned();
+    let (arbiter, stream) = (first.as_ref(), options.stream);
+    let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream, decided: &[] };
     let operations = operations?;
     let keys =
         WorkloadKeys { items: &operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
+    let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);
+    if let (Ok(workload), Ok(specs)) = (&workload, &mut arbiters) {
+        // Else they are composed already.
+        if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
+            specs.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
+        }
+    }
+    let workload = match (workload, &changes, arbiters.as_ref().map(|specs| specs.first())) {
+        (Ok(workload), Ok(changes), Ok(Some(arbiter))) => {
+            workload::under_load(context, &files, (setting, keys), Situation { arbiter, changes }, workload)
+        }
+        (workload, ..) => workload,
+    };
     let scenario_parts = optimize::ScenarioParts {
         root: &root,
         topology_file: topology_file.as_ref(),
@@ -151,12 +165,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     };
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
-    let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);
-    let (workload, mut arbiters, changes) = (workload?, arbiters?, changes?);
-    // Else they are composed already.
-    if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
-        arbiters.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
-    }
+    let (workload, arbiters, changes) = (workload?, arbiters?, changes?);
     let fidelities = fidelities?;
     // A file may have both, for whoever chooses on the command line.
     let asks_for_rates = fields.get("arbiter").is_some() && options.fidelity.is_empty() || !options.arbiters.is_empty();

@@ -18,7 +18,7 @@ use crate::units;
 use crate::workload::{RANKS, Workload, devices};
 use crate::yaml::{Data, Entry, Value};
 pub use matrix::MeasuredMatrix;
-pub use objective::ObjectiveItem;
+pub use objective::{ObjectiveItem, counted};
 pub use parameters::{AxisSpec, Parameter};
 use weir_optimize::search::{Method, Objective, Vary};
 
@@ -174,7 +174,10 @@ pub(crate) fn read(
     let method = fields.parse_or(context, "method", Method::Auto, one_of(&Method::ALL, Method::word));
     belongs(context, &fields, vary);
     let parameters = match fields.get("parameters") {
-        Some(value) => parameters::read(context, files, value, scenario),
+        Some(value) => parameters::read(context, files, value, scenario).and_then(|read| {
+            parameters::vary_apart(context, value, vary)?;
+            Ok(read)
+        }),
         None if vary.has(Vary::Parameters) => fields.require(context, "parameters").map(|_| Vec::new()),
         None => Ok(Vec::new()),
     };
@@ -268,7 +271,19 @@ fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
         let message = "`matrix` goes with `objective: latency` or `bandwidth` only";
         let _ = context.error(entry.key_span, message, "remove it, or name what was measured as the objective");
     }
+    let simulated = match spec.vary {
+        Vary::Order => spec.objective != Objective::Makespan,
+        Vary::Placement => !spec.objective.is_cost(),
+        _ => false,
+    };
     let methods = spec.vary.methods();
+    if simulated && spec.method.is_fast() && methods.contains(&spec.method) {
+        let (method, objective) = (quoted(spec.method.word()), quoted(spec.objective.word()));
+        let message = format!("the method {method} does not simulate, which the objective {objective} needs");
+        let costs = if spec.vary == Vary::Placement { ", or a cost as the objective, such as `distance`" } else { "" };
+        let help = format!("write exhaustive or local-search{costs}");
+        let _ = context.error(fields.span_of("method"), message, help);
+    }
     if !methods.contains(&spec.method) {
         let what = match spec.vary {
             Vary::Order => "an order",

@@ -1,10 +1,11 @@
 //! A scenario ready to run: what the file said, checked, with names beside dense ids.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weir_plugin_api::{ArbiterEntry, NodeId};
+use weir_plugin_api::{ArbiterEntry, NodeId, RouteId};
 use weir_sim_core::{Fabric, LinkChanges, Routes, TaskGraph, TaskId, Work};
 
 use crate::arbiter::ArbiterSpec;
@@ -57,6 +58,8 @@ pub struct Scenario {
     /// The traces that are read while they are simulated, where that was asked for: `tasks` has their engines and classes,
     /// and no task.
     pub stream: Option<TraceStream>,
+    /// Routes that `via` or `nic` gave.
+    pub(crate) bound: BTreeSet<RouteId>,
     pub(crate) traffic: Traffic,
     pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
     pub(crate) outside: Outside,
@@ -111,6 +114,7 @@ impl Scenario {
             read_files: parts.read_files,
             places: topology.places,
             stream: workload.stream,
+            bound: workload.bound,
             traffic: workload.traffic,
             orders: workload.orders,
             outside: workload.outside,
@@ -132,6 +136,12 @@ impl Scenario {
             spec.compose(&self.fabric);
         }
         spec
+    }
+
+    /// Whether a route is by `via` or `nic`.
+    #[must_use]
+    pub fn is_bound(&self, route: RouteId) -> bool {
+        self.bound.contains(&route)
     }
 
     /// The id of a task as the user reads it.

@@ -333,6 +333,7 @@ impl<'a, S: Store> Instant<'a, S> {
             remarks: flows.remarks(),
             incremental: flows.is_incremental(),
             link_changes: flows.link_changes(now),
+            link_steps: flows.link_steps(),
             reroutes: flows.reroutes(),
             packets: flows.packet_counts(now),
             tasks: Vec::new(),

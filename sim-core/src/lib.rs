@@ -51,7 +51,10 @@ mod tasks;
 pub use admission::{AdmissionError, admit, make_arbiter};
 pub use answer::{Answer, AnswerError, TOLERANCE};
 pub use audit_error::AuditError;
-pub use changes::{ChangeSource, LinkChangeTotals, LinkChanges, LinkState, MOST_CHANGES, OnFailure, Reroute, Steps};
+pub use changes::{
+    ChangeSource, LinkChangeTotals, LinkChanges, LinkState, LinkStep, MOST_CHANGES, MOST_STEPS, OnFailure, Reroute,
+    Steps,
+};
 pub use classes::{Carriage, Classes};
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};

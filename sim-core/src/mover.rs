@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
-use crate::changes::{LinkChangeTotals, Reroute};
+use crate::changes::{LinkChangeTotals, LinkStep, Reroute};
 use crate::flows::{Ended, Flows};
 use crate::incremental::{Incremental, IncrementalRequest};
 use crate::outcome::{Bottleneck, LinkTotals, RemarkCount, SimError};
@@ -236,6 +236,15 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.link_changes(now),
             Self::Packets(packets) => packets.link_changes(now),
+            Self::Incremental(_) => Vec::new(),
+        }
+    }
+
+    /// What links carried from when on, in order of time.
+    pub(crate) fn link_steps(&self) -> Vec<LinkStep> {
+        match self {
+            Self::Plain(flows) => flows.link_steps(),
+            Self::Packets(packets) => packets.link_steps(),
             Self::Incremental(_) => Vec::new(),
         }
     }

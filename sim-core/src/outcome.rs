@@ -2,7 +2,7 @@
 
 use weir_plugin_api::{Binding, CallError, LinkId, Remark, SimDuration, SimTime};
 
-use crate::changes::{LinkChangeTotals, Reroute};
+use crate::changes::{LinkChangeTotals, LinkStep, Reroute};
 use crate::packets::PacketCounts;
 use crate::tasks::TaskId;
 
@@ -142,6 +142,8 @@ pub struct Outcome {
     pub incremental: bool,
     /// The links that changed, by id; empty where none did.
     pub link_changes: Vec<LinkChangeTotals>,
+    /// What these links carried from when on, in order of time: the first [`crate::MOST_STEPS`] changes.
+    pub link_steps: Vec<LinkStep>,
     /// The transfers that took another route when a link went down, by id; those of one transfer by time.
     pub reroutes: Vec<Reroute>,
     /// What packets did, where transfers went packet by packet.

@@ -12,7 +12,7 @@ use weir_packets::{
 };
 use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, SimDuration, SimTime};
 
-use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals};
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep};
 use crate::classes::Carriage;
 use crate::fabric::Fabric;
 use crate::flows::Ended;
@@ -192,6 +192,11 @@ impl<'a> Packets<'a> {
     /// The links that have changed until `now`.
     pub(crate) fn link_changes(&self, now: SimTime) -> Vec<LinkChangeTotals> {
         self.changes.as_ref().map_or_else(Vec::new, |changes| changes.totals(now))
+    }
+
+    /// What links carried from when on.
+    pub(crate) fn link_steps(&self) -> Vec<LinkStep> {
+        self.changes.as_ref().map_or_else(Vec::new, |changes| changes.log().to_vec())
     }
 
     pub(crate) fn next_end(&self) -> SimTime {

@@ -18,7 +18,7 @@ micro-benchmarks, bandwidthTest, rocm-bandwidth-test, TransferBench p2p, busGrin
 and CSV with the columns from,to,bytes,seconds,group.
 
 Examples:
-  weir calibrate two-socket-8gpu.yaml --from nvbandwidth.json --from measured.csv -o calibrated.yaml
+  weir calibrate two-socket-8gpu.yaml --from nvbandwidth.json --from measured.csv --write calibrated.yaml
   weir calibrate t2.yaml --from pairs.csv --arbiter pcie-congestion
   weir calibrate cluster.yaml --from osu_latency.txt --pair node0,node1 --fit loggp"
 )]
@@ -57,10 +57,13 @@ pub(crate) struct CalibrateArgs {
     /// Seed that decides which groups are held out
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Write the topology with the fitted values to a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the topology with the fitted values to a file
+    /// Write the result to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -88,7 +88,7 @@ pub(crate) struct OptimizeArgs {
     /// Simulate at most so many candidates, where each is simulated
     #[arg(long, value_name = "N", value_parser = crate::values::candidates)]
     pub(crate) candidates: Option<u64>,
-    /// Seed of the random numbers of a search that simulates each candidate
+    /// Seed of the random numbers of local search, annealing and bisection
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Search part I of N of an exhaustive search or a grid; `weir merge` joins the parts

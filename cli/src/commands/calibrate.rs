@@ -11,7 +11,7 @@ use weir_scenario::Machine;
 use crate::args::{CalibrateArgs, FitWhat, PerLink};
 use crate::failure::{Exit, message};
 use crate::input;
-use crate::output::{Output, check_target, replace};
+use crate::output::{self, Output, check_target, replace};
 use crate::plugins::arbiters;
 
 /// The topology file; refuses inputs that cannot be read as often as it takes, and an output that is one of them.
@@ -24,8 +24,15 @@ fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Error> {
         return Err(Error::input("`--from -`: logs are not read from standard input: name a file"));
     }
     let inputs: Vec<&Path> = std::iter::once(file).chain(&args.from).map(PathBuf::as_path).collect();
-    if let Some(target) = &args.output {
-        check_target("--output", target, &inputs)?;
+    if let Some(target) = &args.write {
+        check_target("--write", target, &inputs)?;
+    }
+    output::apart(&[("--write", args.write.as_deref()), ("--output", args.output.as_deref())])?;
+    let is_yaml = |target: &&PathBuf| target.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    if let Some(target) = args.output.as_ref().filter(is_yaml) {
+        let target = target.display();
+        let message = format!("--output {target} takes the result as text, or with --json as JSON");
+        return Err(Error::input(format!("{message}: write the topology with --write {target}")));
     }
     Ok(file)
 }
@@ -33,6 +40,8 @@ fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Error> {
 /// Fits, prints, and writes the topology.
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let file = checked(args)?;
+    let inputs: Vec<&Path> = std::iter::once(file).chain(&args.from).map(PathBuf::as_path).collect();
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs)?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let options = input::options(&args.scenario, &[]);
     let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(d, &arbiters))?;
@@ -45,20 +54,21 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let made = Made { arbiter: &spec.name, arbiters: &names, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
     let (machine, warnings) = (&machine, &*warnings);
-    show(args, &FitReport { machine, experiments: &experiments, logs: &logs, fit: &fit, warnings })?;
-    if let Some(target) = &args.output {
+    let report = FitReport { machine, experiments: &experiments, logs: &logs, fit: &fit, warnings };
+    show(args, &report, &mut output)?;
+    if let Some(target) = &args.write {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
         let text = weir_calibrate::write_topology(file, machine, &fit, &options, &names);
         let text = text.map_err(|diagnostics| input::wrong(diagnostics, &arbiters))?;
         replace(target, text.as_bytes())?;
-        wrote(args, file, target, &text)?;
+        wrote(args, file, (target, &text), &mut output)?;
     }
+    output.finish()?;
     Ok(Exit::Ok)
 }
 
 /// Says what was written, and where a file in another folder needs a look.
-fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result<(), Error> {
-    let mut output = Output::open(None)?;
+fn wrote(args: &CalibrateArgs, file: &Path, (target, text): (&Path, &str), output: &mut Output) -> Result<(), Error> {
     if !args.json {
         output.result(|writer| writeln!(writer, "wrote {}", clean(&target.display().to_string())))?;
     }
@@ -67,7 +77,7 @@ fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result
             "note: a `file:` in a scenario is relative to its own folder: check the written file with `weir check`",
         );
     }
-    output.finish()
+    Ok(())
 }
 
 /// The file's name without its folder, so that equal fits write equal bytes wherever the logs lie.
@@ -108,12 +118,11 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     }
 }
 
-fn show(args: &CalibrateArgs, report: &FitReport<'_>) -> Result<(), Error> {
-    let mut output = Output::open(None)?;
+fn show(args: &CalibrateArgs, report: &FitReport<'_>, output: &mut Output) -> Result<(), Error> {
     output.result(|writer| match args.json {
         true => writeln!(writer, "{}", weir_report::json_text(&weir_calibrate::json(report))),
         false => write!(writer, "{}", weir_calibrate::text(report)),
     })?;
     report.warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));
-    output.finish()
+    Ok(())
 }

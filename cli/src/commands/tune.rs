@@ -1,7 +1,7 @@
 //! `weir tune`: the best packet of a put for each of several sizes.
 //!
-//! The scenario is read once per size, with the size and `packet: auto` set: the reader simulates every way alone, and
-//! what it has chosen is the answer. With `--under load` the packets that it tried are tried again in the whole scenario.
+//! The scenario is read once per size, with the size, `packet: auto` and `under` set: the reader simulates every way, and
+//! what it has chosen is the answer.
 
 mod load;
 
@@ -145,7 +145,7 @@ impl Tuner<'_> {
             let missing = || Error::input(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
             return Ok(vec![named.ok_or_else(missing)?]);
         }
-        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, AUTO, None).is_ok();
+        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, None).is_ok();
         let open: Vec<_> = all.iter().copied().filter(open).collect();
         if open.is_empty() {
             let message = format!("no put of {file} lists packets to try: add `packets: [512KiB, 2MiB, …]` to one");
@@ -154,32 +154,26 @@ impl Tuner<'_> {
         Ok(open)
     }
 
-    /// The scenario with this packet of a put, and with another size.
-    fn read(
-        &self,
-        scenario: &Scenario,
-        put: &PlannedOperation,
-        packet: &str,
-        bytes: Option<u64>,
-    ) -> Result<weir::Scenario, Error> {
+    /// The scenario with the packet of a put left open, and with another size.
+    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Error> {
         let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
         let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
         let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
-        let edits: Vec<_> = std::iter::once(edit("packet", packet.to_owned())).chain(size).collect();
+        let under = match self.args.under {
+            Under::Alone => "alone",
+            Under::Load => "load",
+        };
+        let open = [edit("packet", AUTO.to_owned()), edit("under", under.to_owned())];
+        let edits: Vec<_> = open.into_iter().chain(size).collect();
         read_with(self.file, options(&self.args.scenario, &edits), self.arbiters)
     }
 
     /// The best packet of a put for one size.
     fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Error> {
         let note = |failure: Error| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
-        let edited = self.read(scenario, put, AUTO, Some(bytes)).map_err(note)?;
+        let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
         let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
-        let choice = same.and_then(|operation| operation.choice.as_ref());
-        let loaded = match (choice, self.args.under) {
-            (Some(choice), Under::Load) => Some(self.under_load(scenario, put, bytes, choice).map_err(note)?),
-            _ => None,
-        };
-        row(loaded.as_ref().or(choice), bytes, self.args.full).ok_or_else(|| {
+        row(same.and_then(|operation| operation.choice.as_ref()), bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
             Error::new(ErrorKind::Plugin, message)
         })

@@ -56,6 +56,7 @@ fn events_by_hand() {
             1375,
         ),
         ("events: [{ at: 200us, for: 100us, every: 500us, links: all, bandwidth: 0% }]".into(), 1200),
+        ("events: [{ at: 200us, for: 100us, every: 500us, links: all, bandwidth: 0GB/s }]".into(), 1200),
         // 100 us with a half, 100 us with all: 75 % on average, from 0 on.
         ("events: [{ load: { links: [[h0, sw]], share: 50%, on: 100us, off: 100us } }]".into(), 1350),
         // The end of the shorter one is no end of the longer.
@@ -324,6 +325,42 @@ optimize: { vary: parameters, parameters: { 'events[0].failures.seed': { from: 0
     assert!(of(&one, "median_s") < of(&waits, "median_s"), "{one} {waits}");
 }
 
+/// The uplink of m0 fails at 4 ms. All of it goes over the other one then: at 6.25 GB/s each, m1 ends its 75 MB at 16 ms, when m0
+/// has sent 75 of its 125 MB; the other 50 MB take 4 ms alone. Its `via` does not hold for the detour, which is said.
+#[test]
+fn all_of_a_transfer_goes_around_and_leaves_its_via() {
+    let text = std::fs::read_to_string(scenario("events/uplink-down-reroute.yaml")).expect("it is there");
+    let folder = TempDir::new().expect("a folder");
+    let run = |text: &str, more: &[&str]| run_in(&folder, text, &[&["run", "s.yaml"], more].concat());
+    let again = text.replace("on_failure: reroute", "on_failure: [restart, reroute]");
+    let result = json_lines(&run(&again, &["--json"]).stdout).remove(0);
+    let ends = result["transfers"].as_array().expect("a list").iter().map(|row| row["end_ps"].as_u64());
+    assert_eq!(ends.collect::<Vec<_>>(), [20, 16, 12].map(|ms| Some(ms * 1000 * US)));
+    assert_eq!(result["transfers"][0]["reroutes"][0]["sent_bytes"], 0);
+    let printed = run(&again, &[]).stdout;
+    assert!(printed.contains("m0 began again at 4.000 ms, as link leaf0 – spine0 was down"), "{printed}");
+    let note = "of m0 other routes have the fewest links that are up, whatever `via` and `nic` say";
+    assert!(printed.contains(note), "{printed}");
+    assert!(run(&text, &[]).stdout.contains(note));
+    assert!(!run(&text.replace(", via: net/spine0", ""), &[]).stdout.contains("whatever `via`"));
+}
+
+/// Full results say what a link carries from when on.
+#[test]
+fn full_results_have_the_times_of_changes() {
+    let down = "{ at: 400us, for: 300us, link: [h0, sw], bandwidth: down }";
+    let events = &format!("events: [{down}, {{ at: 800us, link: [h1, sw], bandwidth: 50% }}]");
+    let result = json_lines(&run(events, &["run", "s.yaml", "--full", "--json"]).stdout).remove(0);
+    let steps = |at: usize| {
+        let steps = result["link_changes"][at]["steps"].as_array().expect("full results have them");
+        steps.iter().map(|step| (step["at_ps"].as_u64(), step["bandwidth_Bps"].as_f64())).collect::<Vec<_>>()
+    };
+    assert_eq!(steps(0), [(Some(400 * US), Some(0.0)), (Some(700 * US), Some(1e9))]);
+    assert_eq!(steps(2), [(Some(800 * US), Some(5e8))]);
+    let short = json_lines(&run(events, &["run", "s.yaml", "--json"]).stdout).remove(0);
+    assert!(short["link_changes"][0]["steps"].is_null(), "{short}");
+}
+
 #[test]
 fn what_is_wrong_is_told() {
     for (keys, code, message) in [
@@ -355,6 +392,8 @@ fn what_is_wrong_is_told() {
         ),
         ("events: [{ load: { links: [h0, sw], share: 50%, on: 1us, off: 1us } }]", 2, "`links: [[nic0, leaf1]]`"),
         ("on_failure: detour", 2, "write `wait`, `restart`, `reroute` or `fail`"),
+        ("on_failure: [wait, restart]", 2, "write one of them, or `[reroute, restart]`"),
+        ("on_failure: [reroute, detour]", 2, "write `wait`, `restart`, `reroute` or `fail`"),
         (
             "fidelity: packet\non_failure: reroute\nevents: [{ at: 1us, link: [h0, sw], bandwidth: down }]",
             2,

@@ -225,7 +225,7 @@ fn files_are_written_whatever_stdout_takes() {
         (&[&best[..], &["--write", "a", "--export-csv", "b"]].concat(), &["a", "b/searches.csv"]),
         (&["optimize", &grid, "--csv", "a"], &["a"]),
         (&["tune", &tuned, "--sizes", "1KiB..4KiB", "--csv", "a"], &["a"]),
-        (&["calibrate", &cables, "--from", &measured, "-o", "a"], &["a"]),
+        (&["calibrate", &cables, "--from", &measured, "--write", "a"], &["a"]),
         (&["validate", &eight, "--measured", &timed, "--csv", "a", "--svg", "b"], &["a", "b"]),
         (&["import", &dump, "-o", "a"], &["a"]),
         (&["init", "a"], &["a"]),

@@ -129,6 +129,57 @@ fn other_traffic_is_warned_of_or_tuned_under() {
     assert_eq!((loaded["under_load"].as_bool(), alone["under_load"].as_bool()), (Some(true), None));
 }
 
+/// The slow twin: the choice of `under: load` is the best of runs with each packet written down.
+#[test]
+fn a_choice_under_load_is_that_of_runs_by_hand() {
+    let folder = Folder::new();
+    let file = folder.path("two.yaml");
+    folder.write("two.yaml", &two_puts());
+    let simulated = |more: &[&str]| {
+        let ended = run(&[&["run", &file, "--json"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let result = json_lines(&ended.stdout).remove(0);
+        let put = result["operations"].as_array().expect("a list").iter().find(|row| row["id"] == "q").cloned();
+        put.expect("the put")["details"].clone()
+    };
+    let chosen = simulated(&["--set", "workload[2].put.under=load"]);
+    let choice = &chosen["choice"];
+    assert_eq!(choice["under_load"], true, "{choice}");
+    let mut best = (f64::INFINITY, String::new());
+    for way in choice["alternatives"].as_array().expect("a list") {
+        let label = way["label"].as_str().expect("a label");
+        let by_hand = simulated(&["--set", &format!("workload[2].put.packet={label}")]);
+        let time = by_hand["simulated_s"].as_f64().expect("a time");
+        assert_eq!(way["seconds"].as_f64(), Some(time), "{label}");
+        if time < best.0 {
+            best = (time, label.to_owned());
+        }
+    }
+    assert_eq!((choice["chosen"].as_str(), chosen["simulated_s"].as_f64()), (Some(&*best.1), Some(best.0)));
+    // Alone it chooses otherwise, or at least knows other times.
+    let alone = simulated(&[]);
+    assert!(alone["choice"]["under_load"].is_null() && alone["choice"]["alternatives"] != choice["alternatives"]);
+    // `weir tune` asks the same question.
+    let tuned = run(&["tune", &file, "--sizes", "4MiB", "--operation", "q", "--under", "load", "--json"]);
+    let row = &json_lines(&tuned.stdout)[0]["operations"][0]["sizes"][0];
+    assert_eq!(row["ps"].as_u64(), Some((best.0 * 1e12).round() as u64), "{}", tuned.stderr);
+}
+
+#[test]
+fn a_choice_under_load_needs_something_open() {
+    let folder = Folder::new();
+    let file = folder.path("put.yaml");
+    let refused = run(&["run", &file, "--set", "workload[1].put.packet=1MiB", "--set", "workload[1].put.under=load"]);
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("put `p` leaves nothing open that could be chosen under load"),
+        "{}",
+        refused.stderr
+    );
+    let refused = run(&["run", &file, "--set", "workload[1].put.under=loaded"]);
+    assert!(refused.stderr.contains("write `alone` or `load`"), "{}", refused.stderr);
+}
+
 #[test]
 fn what_is_set_on_the_command_line_holds_while_tuning() {
     let folder = Folder::new();

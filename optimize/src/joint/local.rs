@@ -8,8 +8,10 @@
 //! temperature nor the time that is left, so that the end may come at any moment.
 //!
 //! Chains go on side by side and meet after each round. Each has a stream of random numbers of its own, so that the result
-//! depends on the seed and the limit alone, not on the number of threads.
+//! depends on the seed and the limit alone, not on the number of threads. What was tried in earlier rounds is known: it is
+//! not evaluated again.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::SeedableRng;
@@ -29,6 +31,11 @@ const ROUND: u64 = 16;
 const PATIENCE: u64 = 600;
 /// Moves from the best of all where it then begins; *assumed*.
 const KICKS: usize = 4;
+/// "Equal" to the bound, relative: the tolerance of published makespans.
+const EQUAL: f64 = 1e-9;
+
+/// The values of candidates by their digest, infinite for what is no candidate.
+type Known = HashMap<u128, f64>;
 
 /// A search from some candidates.
 pub struct LocalSearch<'a, V> {
@@ -38,7 +45,9 @@ pub struct LocalSearch<'a, V> {
     pub evaluate: &'a V,
     /// Where chains begin, in turn; at least one.
     pub starts: &'a [Candidate],
-    /// Candidates that are tried at most, the starts included; as many as time allows if `None`.
+    /// A value that no candidate is below: one that reaches it, to 1e-9, ends the search.
+    pub bound: Option<f64>,
+    /// Candidates that are tried at most, the starts and repetitions included; as many as time allows if `None`.
     pub limit: Option<u64>,
     /// Of the random numbers (`ChaCha8`).
     pub seed: u64,
@@ -53,23 +62,39 @@ impl<V: Evaluate> LocalSearch<'_, V> {
     /// A candidate that cannot be evaluated: in the first round with one, that of the first chain.
     pub fn run(&self) -> Result<Option<JointFound>, V::Error> {
         let mut chains: Vec<Chain<V>> = (0..CHAINS.max(self.starts.len())).map(|chain| self.chain(chain)).collect();
-        let mut left = self.limit;
-        while left != Some(0) && !self.cancelled() {
+        let (mut left, mut known) = (self.limit, Known::new());
+        let all = self.space.candidates();
+        let mut knows_all = false;
+        while left != Some(0) && !knows_all && !self.cancelled() {
             // A limit is shared out so that the first chains have the more of what does not divide.
             let count = chains.len() as u64;
             let share = |chain: u64| left.map_or(ROUND, |left| (left.saturating_sub(chain).div_ceil(count)).min(ROUND));
             let moves: Vec<u64> = (0..count).map(share).collect();
-            chains.par_iter_mut().zip(&moves).with_max_len(1).for_each(|(chain, &moves)| self.go_on(chain, moves));
+            chains
+                .par_iter_mut()
+                .zip(&moves)
+                .with_max_len(1)
+                .for_each(|(chain, &moves)| self.go_on(chain, moves, &known));
             if let Some(error) = chains.iter_mut().find_map(|chain| chain.failure.take()) {
                 return Err(error);
             }
             left = left.map(|left| left - moves.iter().sum::<u64>());
+            known.extend(chains.iter_mut().flat_map(|chain| chain.found.drain()));
+            knows_all = Some(known.len() as u128) == all;
+            if best_of(&chains).is_some_and(|(value, _)| self.reaches_bound(value)) {
+                break;
+            }
             self.meet(&mut chains);
         }
-        let evaluated = chains.iter().map(|chain| chain.evaluated).sum();
+        let evaluated = known.values().filter(|value| value.is_finite()).count() as u64;
         let best = best_of(&chains).filter(|(value, _)| value.is_finite());
-        let complete = !self.cancelled();
-        Ok(best.map(|(value, candidate)| JointFound { candidate: candidate.clone(), value, evaluated, complete }))
+        let (all, complete) = (knows_all, knows_all || !self.cancelled());
+        Ok(best.map(|(value, candidate)| JointFound { candidate: candidate.clone(), value, evaluated, all, complete }))
+    }
+
+    /// Whether nothing can be better. A value below the bound shows that it is none.
+    fn reaches_bound(&self, value: f64) -> bool {
+        self.bound.is_some_and(|bound| (value - bound).abs() <= bound * EQUAL)
     }
 
     /// The first chains begin at the starts, the others some moves from them.
@@ -89,14 +114,14 @@ impl<V: Evaluate> LocalSearch<'_, V> {
             history: [f64::INFINITY; HISTORY],
             moves: 0,
             since: 0,
-            evaluated: 0,
+            found: Known::new(),
             failure: None,
         }
     }
 
-    fn go_on(&self, chain: &mut Chain<V>, moves: u64) {
+    fn go_on(&self, chain: &mut Chain<V>, moves: u64, known: &Known) {
         for _ in 0..moves {
-            if self.cancelled() {
+            if self.cancelled() || self.reaches_bound(chain.best.0) {
                 return;
             }
             let begins = chain.next.take();
@@ -106,8 +131,17 @@ impl<V: Evaluate> LocalSearch<'_, V> {
                 self.space.step(&mut next, &mut chain.rng);
                 next
             });
+            let digest = candidate.digest();
+            if let Some(&value) = known.get(&digest).or_else(|| chain.found.get(&digest)) {
+                chain.take(value, candidate, anew);
+                continue;
+            }
             match self.evaluate.value(&mut chain.state, &candidate) {
-                Ok(value) => chain.take(value, candidate, anew),
+                Ok(value) => {
+                    let value = value.unwrap_or(f64::INFINITY);
+                    chain.found.insert(digest, value);
+                    chain.take(value, candidate, anew);
+                }
                 // A candidate that was cut off has no value, and there is nothing wrong with it.
                 Err(_) if self.cancelled() => return,
                 Err(error) => {
@@ -153,16 +187,15 @@ struct Chain<V: Evaluate> {
     moves: u64,
     /// Moves since the last better candidate.
     since: u64,
-    evaluated: u64,
+    /// What it evaluated in this round.
+    found: Known,
     failure: Option<V::Error>,
 }
 
 impl<V: Evaluate> Chain<V> {
     /// Goes to a candidate where its value is good enough, whatever it is where the chain begins `anew`.
-    fn take(&mut self, value: Option<f64>, candidate: Candidate, anew: bool) {
+    fn take(&mut self, value: f64, candidate: Candidate, anew: bool) {
         self.since += 1;
-        self.evaluated += u64::from(value.is_some());
-        let value = value.unwrap_or(f64::INFINITY);
         if value < self.best.0 {
             tracing::debug!(value, "found a better candidate");
             (self.best, self.since) = ((value, candidate.clone()), 0);

@@ -44,8 +44,10 @@ pub struct JointFound {
     pub candidate: Candidate,
     /// Its value.
     pub value: f64,
-    /// Candidates that have a value, each time they were tried.
+    /// Different candidates that have a value.
     pub evaluated: u64,
+    /// Whether every candidate of the space was tried.
+    pub all: bool,
     /// Whether the search ended by itself.
     pub complete: bool,
 }

@@ -41,6 +41,7 @@ pub fn visit_all<V: Evaluate>(
         candidate: space.candidate(best.number),
         value: best.value,
         evaluated,
+        all: best.complete && best.evaluated == all,
         complete: best.complete && best.evaluated == all,
     }))
 }

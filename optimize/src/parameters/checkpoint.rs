@@ -1,8 +1,8 @@
 //! A file that a search adds to while it runs, so that it goes on after it was killed.
 //!
-//! The first line names the search, each further one a makespan: position in the shard, ps, and a sum that shows whether
-//! the line is as it was written and belongs to this search; the first line has a digest. A last line without its end was being written when the
-//! search was killed; it is dropped.
+//! The first line names the search, each further one a candidate: position in the shard, ps or in quotes why it stops, and a
+//! sum that shows whether the line is as it was written and belongs to this search; the first line has a digest. A last line
+//! without its end was being written when the search was killed; it is dropped.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -64,6 +64,13 @@ impl Checkpoint {
         self.file.write_all(line.as_bytes())
     }
 
+    pub(super) fn add_stopped(&mut self, position: u64, reason: &str) -> std::io::Result<()> {
+        // On one line, whatever the reason holds.
+        let line = format!("{position} {}", serde_json::Value::from(reason));
+        let line = format!("{line} {:08x}\n", sum_from(self.seed, line.as_bytes()));
+        self.file.write_all(line.as_bytes())
+    }
+
     /// Fills in what the file holds; returns where its last whole line ends.
     fn read(&self, expected: &[u8], of: &Part, part: &mut Part) -> Result<u64, CheckpointError> {
         let mut lines = BufReader::new(&self.file);
@@ -83,24 +90,40 @@ impl Checkpoint {
                 let changed = line.split_last().is_some_and(|(_, all)| self.record(all).is_some());
                 return if changed { Err(CheckpointError::Damaged { line: number }) } else { Ok(end) };
             };
-            let record = self.record(whole).and_then(|(position, makespan)| {
+            let record = self.record(whole).filter(|&(position, _)| !part.knows(position));
+            let kept = record.and_then(|(position, record)| {
                 let place = part.makespans.get_mut(usize::try_from(position).ok()?)?;
-                place.replace(makespan).is_none().then_some(())
+                match record {
+                    Record::Makespan(makespan) => drop(place.replace(makespan)),
+                    Record::Stopped(reason) => drop(part.stopped.insert(position, reason)),
+                }
+                Some(())
             });
-            record.ok_or(CheckpointError::Damaged { line: number })?;
+            kept.ok_or(CheckpointError::Damaged { line: number })?;
             end += line.len() as u64;
         }
     }
 
-    /// Position and makespan of a line that is as it was written.
-    fn record(&self, line: &[u8]) -> Option<(u64, NonZeroU64)> {
+    /// A line that is as it was written, with its position.
+    fn record(&self, line: &[u8]) -> Option<(u64, Record)> {
         let (numbers, check) = std::str::from_utf8(line).ok()?.rsplit_once(' ')?;
         if check != format!("{:08x}", sum_from(self.seed, numbers.as_bytes())) {
             return None;
         }
-        let (position, makespan) = numbers.split_once(' ')?;
-        Some((position.parse().ok()?, makespan.parse().ok()?))
+        let (position, record) = numbers.split_once(' ')?;
+        let record = match record.strip_prefix('"') {
+            None => Record::Makespan(record.parse().ok()?),
+            Some(_) => Record::Stopped(serde_json::from_str(record).ok()?),
+        };
+        Some((position.parse().ok()?, record))
     }
+}
+
+/// What a line holds of a candidate.
+enum Record {
+    Makespan(NonZeroU64),
+    /// Why it stops.
+    Stopped(String),
 }
 
 /// Why a first line is not the expected one.

@@ -42,10 +42,15 @@ impl Outcome {
         self.part.complete()
     }
 
-    /// Number of candidates that were evaluated.
+    /// Number of candidates that were evaluated and have a makespan.
     #[must_use]
     pub fn evaluated(&self) -> u64 {
         self.makespans().filter(Option::is_some).count() as u64
+    }
+
+    /// Candidates that stop before their end, by number, and why.
+    pub fn stopped(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
+        self.part.stopped.iter().map(|(&number, reason)| (number, &**reason))
     }
 
     /// Makespan of the scenario as it is, ps, if it was given.
@@ -54,7 +59,7 @@ impl Outcome {
         self.part.baseline().map(u64::from)
     }
 
-    /// Makespan by candidate, ps; none where the search was interrupted before.
+    /// Makespan by candidate, ps; none where the search was interrupted before, or the candidate stops.
     pub fn makespans(&self) -> impl Iterator<Item = Option<u64>> {
         self.part.makespans.iter().map(|makespan| makespan.map(u64::from))
     }

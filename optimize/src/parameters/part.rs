@@ -26,8 +26,11 @@ pub struct Part {
     shards: u64,
     /// Makespan of the scenario as it is, ps.
     baseline: Option<NonZeroU64>,
-    /// ps, by position in the shard; null where the search was interrupted before.
+    /// ps, by position in the shard; null where the search was interrupted before, or that candidate stops.
     pub(super) makespans: Vec<Option<NonZeroU64>>,
+    /// Of positions that stop before their end: why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) stopped: BTreeMap<u64, String>,
 }
 
 impl Part {
@@ -41,13 +44,24 @@ impl Part {
             shards: shard.count(),
             baseline,
             makespans: Vec::new(),
+            stopped: BTreeMap::new(),
         }
     }
 
     /// Whether all of the shard was evaluated.
     #[must_use]
     pub fn complete(&self) -> bool {
-        self.makespans.iter().all(Option::is_some)
+        self.tried() == self.makespans.len()
+    }
+
+    /// Whether a position was evaluated.
+    pub(super) fn knows(&self, position: u64) -> bool {
+        self.makespans.get(position as usize).is_some_and(Option::is_some) || self.stopped.contains_key(&position)
+    }
+
+    /// How many were evaluated.
+    pub(super) fn tried(&self) -> usize {
+        self.makespans.iter().flatten().count() + self.stopped.len()
     }
 
     /// Whether it holds all candidates of the grid: shard 1 of 1.
@@ -88,6 +102,7 @@ impl Part {
             input: self.input.clone(),
             axes: self.axes.clone(),
             makespans: Vec::new(),
+            stopped: BTreeMap::new(),
             ..*self
         }
     }
@@ -109,7 +124,9 @@ impl Part {
         let grid = Grid::new(self.axes.clone()).map_err(changed)?;
         let shard = Shard::new(self.shard, self.shards).map_err(changed)?;
         let (found, size) = (self.makespans.len(), shard.size(grid.candidates()));
+        let only_once = |at: &u64| self.makespans.get(*at as usize).is_some_and(Option::is_none);
         match found as u64 == size {
+            true if !self.stopped.keys().all(only_once) => Err(self.changed("it holds a candidate twice")),
             true => Ok((grid, shard)),
             false => Err(self.changed(format!("it holds {found} candidates instead of {size}"))),
         }
@@ -130,7 +147,7 @@ pub fn merge(parts: &[Part]) -> Result<Part, MergeError> {
         if let Some(what) = part.differs(first) {
             return Err(MergeError::Other { shard: part.name(), what });
         }
-        let missing = part.makespans.iter().filter(|makespan| makespan.is_none()).count();
+        let missing = part.makespans.len().saturating_sub(part.tried());
         if missing > 0 {
             return Err(MergeError::Unfinished { shard: part.name(), missing });
         }
@@ -142,12 +159,13 @@ pub fn merge(parts: &[Part]) -> Result<Part, MergeError> {
         return Err(MergeError::Missing { shard: format!("{missing}/{}", first.shards) });
     }
     let (grid, _) = first.checked()?;
-    let mut makespans = vec![None; grid.candidates() as usize];
+    let (mut makespans, mut stopped) = (vec![None; grid.candidates() as usize], BTreeMap::new());
     for part in shards.into_values() {
         let (_, shard) = part.checked()?;
+        stopped.extend(part.stopped.iter().map(|(&at, reason)| (shard.candidate(at), reason.clone())));
         for (position, makespan) in (0..).zip(&part.makespans) {
             makespans[shard.candidate(position) as usize] = *makespan;
         }
     }
-    Ok(Part { shard: 1, shards: 1, makespans, ..first.head() })
+    Ok(Part { shard: 1, shards: 1, makespans, stopped, ..first.head() })
 }

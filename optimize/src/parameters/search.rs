@@ -13,6 +13,21 @@ use super::grid::Grid;
 use super::part::Part;
 use super::shard::Shard;
 
+/// What a candidate comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Tried {
+    /// Its makespan, ps.
+    Makespan(u64),
+    /// It stops before its end, and why: it counts, and is never the best.
+    Stopped(String),
+}
+
+impl From<u64> for Tried {
+    fn from(makespan: u64) -> Self {
+        Self::Makespan(makespan)
+    }
+}
+
 /// A search over a grid, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
@@ -31,7 +46,7 @@ pub struct Search<'a> {
 
 impl Search<'_> {
     /// Evaluates all candidates of the shard that the checkpoint does not hold, in ascending order, on the threads of
-    /// the current rayon pool. `evaluate` is given path and value of each axis and answers with the makespan in ps.
+    /// the current rayon pool. `evaluate` is given path and value of each axis and answers with what that comes to.
     ///
     /// `evaluated` counts the candidates that are known. When `cancel` becomes true no further candidate is begun, an
     /// error of one that is running counts as not evaluated, and the part holds what is known.
@@ -39,9 +54,10 @@ impl Search<'_> {
     /// # Errors
     /// A candidate that cannot be run or takes no time, of several the one with the lowest number; a checkpoint of
     /// another search or version, one that was damaged, in use, or cannot be read and written.
-    pub fn run<F>(&self, evaluate: F, cancel: &AtomicBool, evaluated: &AtomicU64) -> Result<Part, ParameterError>
+    pub fn run<T, F>(&self, evaluate: F, cancel: &AtomicBool, evaluated: &AtomicU64) -> Result<Part, ParameterError>
     where
-        F: Fn(&[(&str, &str)]) -> Result<u64, String> + Sync,
+        T: Into<Tried>,
+        F: Fn(&[(&str, &str)]) -> Result<T, String> + Sync,
     {
         let mut part = Part::empty(self.grid, self.input, self.shard, self.baseline);
         part.makespans = vec![None; self.shard.size(self.grid.candidates()) as usize];
@@ -49,12 +65,11 @@ impl Search<'_> {
             Some(path) => Some(Checkpoint::open(path, &mut part).map_err(|error| at(path, error))?),
             None => None,
         };
-        let known = part.makespans.iter().flatten().count() as u64;
+        let known = part.tried() as u64;
         let best = part.makespans.iter().flatten().min().copied();
         tracing::debug!(candidates = part.makespans.len(), known, "evaluating the candidates");
         evaluated.store(known, Ordering::Relaxed);
-        let pending: Vec<u64> =
-            (0..).zip(&part.makespans).filter(|(_, known)| known.is_none()).map(|(position, _)| position).collect();
+        let pending: Vec<u64> = (0..part.makespans.len() as u64).filter(|&at| !part.knows(at)).collect();
         let work = Work {
             search: self,
             evaluate,
@@ -62,7 +77,14 @@ impl Search<'_> {
             evaluated,
             next: AtomicU64::new(0),
             stop: AtomicBool::new(false),
-            progress: Mutex::new(Progress { checkpoint, best, found: Vec::new(), failure: None, unwritten: None }),
+            progress: Mutex::new(Progress {
+                checkpoint,
+                best,
+                found: Vec::new(),
+                stopped: Vec::new(),
+                failure: None,
+                unwritten: None,
+            }),
         };
         work.on_all_threads(&pending);
         let progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +116,8 @@ struct Progress {
     /// The least makespan, for the log.
     best: Option<NonZeroU64>,
     found: Vec<(u64, NonZeroU64)>,
+    /// Positions that stop, and why.
+    stopped: Vec<(u64, String)>,
     /// The failure of the lowest position.
     failure: Option<(u64, ParameterError)>,
     /// Why the checkpoint could not be added to.
@@ -112,13 +136,15 @@ impl Progress {
         for (position, makespan) in self.found {
             part.makespans[position as usize] = Some(makespan);
         }
+        part.stopped.extend(self.stopped);
         Ok(part)
     }
 }
 
-impl<F> Work<'_, F>
+impl<T, F> Work<'_, F>
 where
-    F: Fn(&[(&str, &str)]) -> Result<u64, String> + Sync,
+    T: Into<Tried>,
+    F: Fn(&[(&str, &str)]) -> Result<T, String> + Sync,
 {
     /// Evaluates all candidates that are pending. Each worker takes the lowest that is left, so that all below one that
     /// fails have been begun: the failure that is named is the lowest on any number of threads.
@@ -133,11 +159,12 @@ where
             let next = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&position) = pending.get(next as usize) else { return };
             let values = self.search.grid.values(self.search.candidate(position));
-            match (self.evaluate)(&values) {
-                Ok(makespan) => match NonZeroU64::new(makespan) {
+            match (self.evaluate)(&values).map(Into::into) {
+                Ok(Tried::Makespan(makespan)) => match NonZeroU64::new(makespan) {
                     Some(makespan) => self.keep(position, makespan),
                     None => self.fail(position, &values, "it takes no time, so there is nothing to compare".into()),
                 },
+                Ok(Tried::Stopped(reason)) => self.keep_stopped(position, reason),
                 Err(_) if self.cancel.load(Ordering::Relaxed) => return,
                 Err(reason) => self.fail(position, &values, reason),
             }
@@ -146,10 +173,8 @@ where
 
     fn keep(&self, position: u64, makespan: NonZeroU64) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Err(error)) = progress.checkpoint.as_mut().map(|c| c.add(position, makespan)) {
-            progress.unwritten.get_or_insert(error);
-            self.stop.store(true, Ordering::Relaxed);
-        }
+        let added = progress.checkpoint.as_mut().map(|c| c.add(position, makespan));
+        self.written(&mut progress, added);
         progress.found.push((position, makespan));
         let evaluated = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
         if progress.best.is_none_or(|best| makespan < best) {
@@ -160,6 +185,22 @@ where
                 evaluated,
                 "found a better candidate"
             );
+        }
+    }
+
+    fn keep_stopped(&self, position: u64, reason: String) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let added = progress.checkpoint.as_mut().map(|c| c.add_stopped(position, &reason));
+        self.written(&mut progress, added);
+        progress.stopped.push((position, reason));
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends the search where the checkpoint could not be added to.
+    fn written(&self, progress: &mut Progress, added: Option<std::io::Result<()>>) {
+        if let Some(Err(error)) = added {
+            progress.unwritten.get_or_insert(error);
+            self.stop.store(true, Ordering::Relaxed);
         }
     }
 

@@ -88,7 +88,9 @@ fn spaces() -> impl Strategy<Value = Space> {
 
 fn local(space: &Space, mixed: &Mixed, limit: u64, seed: u64, starts: &[Candidate]) -> Option<JointFound> {
     let cancel = &AtomicBool::new(false);
-    LocalSearch { space, evaluate: mixed, starts, limit: Some(limit), seed, cancel }.run().expect("no error")
+    LocalSearch { space, evaluate: mixed, starts, bound: None, limit: Some(limit), seed, cancel }
+        .run()
+        .expect("no error")
 }
 
 proptest! {
@@ -100,7 +102,7 @@ proptest! {
         let (best, evaluated) = nested(&space, &mixed);
         prop_assert_eq!(Some(seen.len() as u128), space.candidates());
         prop_assert_eq!(seen.iter().flatten().count() as u64, evaluated);
-        let expected = best.map(|(value, candidate)| JointFound { candidate, value, evaluated, complete: true });
+        let expected = best.map(|(value, candidate)| JointFound { candidate, value, evaluated, all: true, complete: true });
         prop_assert_eq!(found, expected);
     }
 
@@ -152,9 +154,39 @@ fn local_search_finds_the_best_of_a_small_space() {
         let evaluate = &Separate(seed);
         let best = visit_all(&space, evaluate, never, |_| ()).expect("no error").expect("a result");
         let starts = &[space.first()][..];
-        let found = LocalSearch { space: &space, evaluate, starts, limit: Some(8_000), seed, cancel: never }.run();
-        assert_eq!(found.expect("no error").expect("a result").value, best.value);
+        let local =
+            LocalSearch { space: &space, evaluate, starts, bound: None, limit: Some(8_000), seed, cancel: never };
+        let found = local.run().expect("no error").expect("a result");
+        assert_eq!(found.value, best.value);
+        // Each candidate counts once.
+        assert!(found.evaluated <= 432 && found.complete && found.all == (found.evaluated == 432), "{found:?}");
     }
+}
+
+/// A search that is told what cannot be undercut ends there; one whose bound is wrong does not.
+#[test]
+fn local_search_ends_at_its_bound() {
+    let space = Space { sources: vec![4], ranks: 4, devices: 5, axes: vec![5] };
+    let (evaluate, never) = (&Separate(3), &AtomicBool::new(false));
+    let least = visit_all(&space, evaluate, never, |_| ()).expect("no error").expect("a result").value;
+    let starts = &[space.first()][..];
+    let with = |bound| {
+        let local = LocalSearch { space: &space, evaluate, starts, bound, limit: Some(20_000), seed: 1, cancel: never };
+        local.run().expect("no error").expect("a result")
+    };
+    let (free, bounded, wrong) = (with(None), with(Some(least)), with(Some(least * 1.5 + 0.25)));
+    assert_eq!((free.value, bounded.value, wrong.value), (least, least, least));
+    assert!(bounded.evaluated < free.evaluated && bounded.complete && !bounded.all, "{bounded:?} {free:?}");
+    assert_eq!(wrong.evaluated, free.evaluated);
+}
+
+/// Two candidates are two, however often they are tried.
+#[test]
+fn candidates_count_once() {
+    let space = Space { axes: vec![2], ..Space::default() };
+    let mixed = Mixed { seed: 1, holes: 0 };
+    let found = local(&space, &mixed, 10_000, 0, &[space.first()]).expect("a result");
+    assert_eq!((found.evaluated, found.all), (2, true));
 }
 
 #[test]
@@ -197,8 +229,16 @@ fn ends_early() {
     let start = [space.candidate(0)];
     let run = |most| {
         let cancel = &AtomicBool::new(false);
-        LocalSearch { space: &space, evaluate: &Ending(cancel, most), starts: &start, limit: None, seed: 0, cancel }
-            .run()
+        LocalSearch {
+            space: &space,
+            evaluate: &Ending(cancel, most),
+            starts: &start,
+            bound: None,
+            limit: None,
+            seed: 0,
+            cancel,
+        }
+        .run()
     };
     let found = run(3).expect("no error").expect("a result");
     assert!(!found.complete && found.value < 10.0);
@@ -216,7 +256,15 @@ fn ends_early() {
         }
     }
     let never = &AtomicBool::new(false);
-    let local = LocalSearch { space: &space, evaluate: &Failing, starts: &start, limit: None, seed: 0, cancel: never };
+    let local = LocalSearch {
+        space: &space,
+        evaluate: &Failing,
+        starts: &start,
+        bound: None,
+        limit: None,
+        seed: 0,
+        cancel: never,
+    };
     assert!(local.run().is_err());
     // The first of those that do not begin with 0.
     assert_eq!(visit_all(&space, &Failing, never, |_| ()), Err("[1, 0, 2, 3, 4]".to_owned()));

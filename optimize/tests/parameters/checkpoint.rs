@@ -147,7 +147,7 @@ fn two_searches_do_not_share_a_checkpoint() {
     let file = folder.file();
     let evaluate = |_: &[(&str, &str)]| {
         assert_eq!(error(run(with(&grid, &file))), CheckpointError::InUse.to_string());
-        Ok(5)
+        Ok(5_u64)
     };
     on(1, || with(&grid, &file).run(evaluate, &AtomicBool::new(false), &AtomicU64::new(0))).expect("a part");
 }

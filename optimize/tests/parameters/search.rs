@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use weir_optimize::parameters::{Axis, Grid, Outcome, ParameterError, Part};
+use weir_optimize::parameters::{Axis, Grid, Outcome, ParameterError, Part, Search, Shard, Tried, merge};
 
 use super::{bytes, grid, makespan, on, run, search};
 
@@ -77,7 +77,7 @@ fn a_candidate_that_fails_is_named_the_lowest_on_any_number_of_threads() {
 
 #[test]
 fn a_candidate_without_time_is_refused() {
-    let result = search(&small()).run(|_| Ok(0), &AtomicBool::new(false), &AtomicU64::new(0));
+    let result = search(&small()).run(|_| Ok(0_u64), &AtomicBool::new(false), &AtomicU64::new(0));
     let Err(ParameterError::Candidate { candidate: 0, reason, .. }) = result else { panic!("{result:?}") };
     assert_eq!(reason, "it takes no time, so there is nothing to compare");
 }
@@ -112,7 +112,7 @@ fn every_candidate_is_evaluated_once() {
     let seen = Mutex::new(Vec::new());
     let evaluate = |values: &[(&str, &str)]| {
         seen.lock().expect("a lock").push(format!("{values:?}"));
-        Ok(1)
+        Ok(1_u64)
     };
     let grid = grid(&[7, 11]);
     on(8, || search(&grid).run(evaluate, &AtomicBool::new(false), &AtomicU64::new(0))).expect("a part");
@@ -151,4 +151,40 @@ proptest! {
         all.truncate(most);
         prop_assert_eq!(ranked, all);
     }
+}
+
+/// Candidates that stop count, are never the best, and come back from a checkpoint and from parts.
+#[test]
+fn candidates_that_stop_are_counted_and_named() {
+    let grid = &Grid::new(vec![Axis::list("x", ["1", "2", "3", "4"].map(str::to_owned).to_vec())]).expect("a grid");
+    let evaluate = |values: &[(&str, &str)]| {
+        let value: u64 = values[0].1.parse().expect("a number");
+        Ok(if value.is_multiple_of(2) {
+            Tried::Makespan(10 - value)
+        } else {
+            Tried::Stopped(format!("\"{value}\"\nend"))
+        })
+    };
+    let folder = std::env::temp_dir().join(format!("weir-stopped-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("checkpoint");
+    let whole = |checkpoint| {
+        let search = Search { checkpoint, ..search(grid) };
+        search.run(evaluate, &AtomicBool::new(false), &AtomicU64::new(0)).expect("a part")
+    };
+    let part = whole(None);
+    assert_eq!((part.complete(), bytes(&whole(Some(&file)))), (true, bytes(&part)));
+    // Nothing is left to evaluate.
+    let again = Search { checkpoint: Some(&file), ..search(grid) };
+    let again = again.run(|_| Err::<u64, _>("evaluated again".to_owned()), &AtomicBool::new(false), &AtomicU64::new(0));
+    assert_eq!(bytes(&again.expect("a part")), bytes(&part));
+    std::fs::remove_dir_all(&folder).expect("removed");
+    let shards = [1, 2, 3].map(|index| {
+        let search = Search { shard: Shard::new(index, 3).expect("a shard"), ..search(grid) };
+        search.run(evaluate, &AtomicBool::new(false), &AtomicU64::new(0)).expect("a part")
+    });
+    assert_eq!(bytes(&merge(&shards).expect("a whole")), bytes(&part));
+    let outcome = Outcome::new(part).expect("an outcome");
+    assert_eq!((outcome.complete(), outcome.evaluated(), outcome.best()), (true, 2, Some((6, 3))));
+    assert_eq!(outcome.stopped().collect::<Vec<_>>(), [(0, "\"1\"\nend"), (2, "\"3\"\nend")]);
 }

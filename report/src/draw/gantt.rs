@@ -49,7 +49,8 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     if total > listed.len() {
         lines.push(format!("the {} of {total} {}", listed.len(), text::listed_words(run)));
     }
-    lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width.max(name + 1 + LEAST)))).collect()
+    let width = canvas.width.max(name + 1 + LEAST);
+    text::verbatim(lines.iter().map(|line| format!("{}\n", canvas.fit(line, width))).collect())
 }
 
 struct Chart<'a> {

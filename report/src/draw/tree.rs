@@ -21,7 +21,7 @@ pub fn tree(drawn: &Drawn<'_>, canvas: Canvas) -> String {
     if lines.left > 0 {
         lines.lines.push(format!("and {} more", lines.left));
     }
-    lines.lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width))).collect()
+    crate::text::verbatim(lines.lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width))).collect())
 }
 
 struct Lines<'a, 'd> {

@@ -239,7 +239,7 @@ impl<'a> RunJson<'a> {
             stopped_s: stopped.map(|t| t.seconds()),
             stopped_ps: stopped.map(|t| t.0),
             remarks: run.remarks(),
-            link_changes: run.link_changes(),
+            link_changes: run.link_changes(detail.full),
             fingerprint: run.fingerprint(),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,

@@ -222,7 +222,11 @@ struct ChoiceJson<'a> {
     key: Option<&'a str>,
     /// The alternative that was taken, such as `512KiB`.
     chosen: Option<&'a str>,
-    /// Every way, with its simulated time alone.
+    /// True where the alternatives were tried under the scenario's other traffic; absent where each was tried alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    under_load: bool,
+    /// Every way, with its simulated time.
     alternatives: Vec<AlternativeJson<'a>>,
 }
 
@@ -232,7 +236,7 @@ struct ChoiceJson<'a> {
 struct AlternativeJson<'a> {
     /// The value that it sets, such as `512KiB`.
     label: &'a str,
-    /// Simulated time of the operation alone, seconds.
+    /// Simulated time of the operation from release to end, alone or under load, seconds.
     seconds: f64,
 }
 
@@ -240,6 +244,7 @@ impl<'a> From<&'a Choice> for ChoiceJson<'a> {
     fn from(choice: &'a Choice) -> Self {
         let ways = choice.alternatives.iter();
         let alternatives = ways.map(|(label, time)| AlternativeJson { label, seconds: time.seconds() }).collect();
-        Self { key: Some(&*choice.key).filter(|key| !key.is_empty()), chosen: choice.label(), alternatives }
+        let key = Some(&*choice.key).filter(|key| !key.is_empty());
+        Self { key, chosen: choice.label(), under_load: choice.under_load, alternatives }
     }
 }

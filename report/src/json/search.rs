@@ -16,7 +16,7 @@ use super::write::write_line;
 use crate::pairs::Pairs;
 use crate::pictures::{Histogram, Ranks, curve, histogram};
 use crate::schemas::{Amount, Count, Parameters, Sha256, Version, Whole};
-use crate::search::{SearchArbiter, Solution, seconds};
+use crate::search::{SearchArbiter, Solution, StoppedCandidates, seconds};
 use crate::{ResultKind, SearchReport};
 
 /// A line of `weir optimize --json` or `weir merge --json`. What a method does not know is absent.
@@ -53,6 +53,10 @@ pub(crate) struct SearchJson<'a> {
     /// Candidates whose exact value is known, by simulation or by a proven symmetry.
     #[schemars(with = "Whole")]
     evaluated: u128,
+    /// Candidates that stop before their end, of a search that simulates each; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "StoppedCandidates")]
+    stopped: Option<Cow<'a, StoppedCandidates>>,
     /// Whether the search came to its end; false after an interrupt or a budget.
     pub(crate) complete: bool,
     /// Whether no candidate is better by more than 1e-9, with --exact by a picosecond.
@@ -284,6 +288,7 @@ impl SearchReport {
             method: result.method,
             candidates: result.candidates,
             evaluated: result.evaluated,
+            stopped: self.stopped.as_ref().map(Cow::Borrowed),
             complete: result.complete,
             proved_optimal: result.proved_optimal,
             objective: result.objective,
@@ -348,6 +353,7 @@ mod tests {
             distribution: None,
             grid: None,
             bound_by: None,
+            stopped: None,
         }
     }
 

@@ -12,6 +12,13 @@ pub(super) fn delimiters(right: impl IntoIterator<Item = bool>) -> String {
     format!("| {} |", marks.join(" | "))
 }
 
+/// Lines that stay as they are: a block of code, with a fence longer than any run of backticks in it.
+pub(super) fn fenced(lines: &str) -> String {
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{lines}{fence}\n")
+}
+
 /// A text in which nothing is markup, on one line.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -23,4 +30,15 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(fenced("--set a=1\n"), "```text\n--set a=1\n```\n");
+        assert_eq!(fenced("a ```` b\n"), "`````text\na ```` b\n`````\n");
+    }
 }

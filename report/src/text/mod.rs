@@ -47,6 +47,14 @@ pub fn clean(text: &str) -> String {
     weir_optimize::text::escaped(text).into_owned()
 }
 
+/// Lines whose columns or words count, such as a drawing or options of a command: in Markdown a block of code.
+pub(crate) fn verbatim(lines: String) -> String {
+    match Layout::current().markdown && !lines.is_empty() {
+        true => markdown::fenced(&lines),
+        false => lines,
+    }
+}
+
 /// The first lines of a text: what was run.
 pub(crate) fn title(run: &crate::Run<'_>) -> String {
     head(&run.scenario.name, &run.scenario.file, &run.arbiter.title())

@@ -127,12 +127,14 @@ fn choice(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let (id, key, limit) = (clean(&operation.id), clean(&choice.key), offloads::at_limit(operation));
     // Chosen without the rest of the workload, which may make another one the fastest.
     let is_slowed = run.operation_slowdown(operation).is_some_and(|by| by > SLOWED);
-    let loaded = run.simulated(operation).filter(|_| is_slowed);
+    let loaded = run.simulated(operation).filter(|_| is_slowed && !choice.under_load);
     let loaded = loaded.map_or_else(String::new, |time| {
-        format!("; {} under the other traffic, for which it was not chosen", duration(time))
+        format!("; {} under the other traffic, for which `under: load` chooses", duration(time))
     });
     let gap = if key.is_empty() { "" } else { " " };
-    format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}{limit}{loaded}\n", clean(chosen), duration(*time))
+    let with = if choice.under_load { "under the other traffic" } else { "alone" };
+    let (chosen, time) = (clean(chosen), duration(*time));
+    format!("{id}: {key}{gap}auto: {chosen} is the fastest {with}, {time}{over}{limit}{loaded}\n")
 }
 
 /// `ring: algbw 207.429 GB/s, busbw 363.000 GB/s, 99.8 % of the bound (8 ranks: 15 GB over 3 TB/s)`; empty where the model counts no bytes.

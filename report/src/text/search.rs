@@ -8,9 +8,9 @@ use weir_optimize::Distribution;
 use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
-use super::{Mark, ROWS, Sheet, clean, head};
+use super::{Mark, ROWS, Sheet, clean, head, verbatim};
 use crate::run::titled;
-use crate::{SearchReport, Solution, duration, rate};
+use crate::{SearchReport, Solution, StoppedCandidates, duration, rate};
 
 /// Bars of a histogram.
 const BARS: usize = 20;
@@ -32,7 +32,7 @@ pub fn search(report: &SearchReport) -> String {
         }
     }
     out.push('\n');
-    out.push_str(&solution(&report.result.solution));
+    out.push_str(&verbatim(solution(&report.result.solution)));
     out
 }
 
@@ -109,6 +109,10 @@ fn headline(report: &SearchReport) -> String {
         (Vary::Placement, Method::Exhaustive, true) => writeln!(out, "exact search among {all} {many}{took}"),
         (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
     };
+    if let Some(StoppedCandidates { candidates, first }) = &report.stopped {
+        let (what, they) = if *candidates == 1 { (one, "does") } else { (many, "do") };
+        let _ = writeln!(out, "{candidates} {what} {they} not run to the end: {}", clean(first));
+    }
     if let Some(exchanges) = report.payback {
         let _ = writeln!(out, "this search pays for itself after {exchanges} runs");
     }
@@ -123,10 +127,11 @@ fn certainty(report: &SearchReport) -> String {
     let is = match (result.bound, result.proved_optimal) {
         (_, true) => match result.vary {
             Vary::Parameters => "no candidate is better".to_owned(),
-            _ if result.method == Method::LocalSearch => {
-                format!("proved: no {one} is better, as {} shows", report.bound_by.as_deref().unwrap_or("the bound"))
+            _ => {
+                let by = report.bound_by.as_ref().filter(|_| result.method == Method::LocalSearch);
+                let by = by.map_or_else(String::new, |by| format!(", as {} shows", clean(by)));
+                format!("proved: no {one} is better{by}")
             }
-            _ => format!("proved: no {one} is better"),
         },
         (Some(bound), false) if bound > 0.0 => {
             let by = report.bound_by.as_ref().map_or_else(String::new, |by| format!(" ({})", clean(by)));

@@ -27,6 +27,7 @@ pub fn what_if(result: &WhatIf) -> String {
     }
     out.push_str(&nothing_saved(result));
     out.push_str(&bound(result));
+    out.push_str(&without_setting(result));
     for left in &result.left_out {
         out.push_str(&format!("left out: {}: {}\n", clean(&left.of), clean(&left.why)));
     }
@@ -64,6 +65,17 @@ fn table(changes: &[&Change]) -> String {
         sheet.row(cells);
     }
     sheet.finish()
+}
+
+/// Says of changes that save something and have no value to set why that is so.
+fn without_setting(result: &WhatIf) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for change in result.changes.iter().filter(|change| change.set.is_empty() && !saves_nothing(result, change)) {
+        if !names.contains(&&*change.of) {
+            names.push(&change.of);
+        }
+    }
+    listed("no `--set` changes it alone, the topology writes it together with others: ", &names)
 }
 
 /// What to set, if it is short.

@@ -111,6 +111,7 @@ fn outcome(world: &Scenario) -> Outcome {
         remarks: Vec::new(),
         incremental: false,
         link_changes: Vec::new(),
+        link_steps: Vec::new(),
         reroutes: Vec::new(),
         packets: None,
     }

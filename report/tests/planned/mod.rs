@@ -113,7 +113,7 @@ fn world() -> Scenario {
         release: TaskId(5),
         tasks: 6..8,
         estimates: Vec::new(),
-        choice: Some(Choice { key: "packet".into(), alternatives: ways, chosen: 1 }),
+        choice: Some(Choice { key: "packet".into(), under_load: false, alternatives: ways, chosen: 1 }),
         ..x.clone()
     };
     world.operations = vec![x, y];
@@ -160,6 +160,7 @@ fn outcome(world: &Scenario) -> Outcome {
         remarks: Vec::new(),
         incremental: false,
         link_changes: Vec::new(),
+        link_steps: Vec::new(),
         reroutes: Vec::new(),
         packets: None,
     }

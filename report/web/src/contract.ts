@@ -102,6 +102,8 @@ export interface Search {
   candidates?: number | null;
   /** Candidates whose exact value is known, by simulation or by a proven symmetry. */
   evaluated: number;
+  /** Candidates that stop before their end, of a search that simulates each; absent where there are none. */
+  stopped?: StoppedCandidates | null;
   /** Whether the search came to its end; false after an interrupt or a budget. */
   complete: boolean;
   /** Whether no candidate is better by more than 1e-9, with --exact by a picosecond. */
@@ -344,6 +346,8 @@ export interface LinkChange {
   changes: number;
   /** For how long it was down, seconds. */
   down_s: number;
+  /** Full results: what it carries from when on, of the first 20,000 changes of all links. */
+  steps?: LinkStep[] | null;
 }
 
 /** The two nodes of a directed link. */
@@ -352,6 +356,16 @@ export interface Ends {
   from: string;
   /** The node it enters. */
   to: string;
+}
+
+/** What a link carries from a moment on. */
+export interface LinkStep {
+  /** From when on. */
+  at_s: number;
+  /** The same in picoseconds, exact. */
+  at_ps: number;
+  /** Bytes per second; 0 where it is down. */
+  bandwidth_Bps: number;
 }
 
 /** Further runs in which every transfer starts later by a random time: how far the makespan moves. */
@@ -624,7 +638,9 @@ export interface Choice {
   key?: string | null;
   /** The alternative that was taken, such as `512KiB`. */
   chosen: string | null;
-  /** Every way, with its simulated time alone. */
+  /** True where the alternatives were tried under the scenario's other traffic; absent where each was tried alone. */
+  under_load?: boolean | null;
+  /** Every way, with its simulated time. */
   alternatives: Alternative[];
 }
 
@@ -632,7 +648,7 @@ export interface Choice {
 export interface Alternative {
   /** The value that it sets, such as `512KiB`. */
   label: string;
-  /** Simulated time of the operation alone, seconds. */
+  /** Simulated time of the operation from release to end, alone or under load, seconds. */
   seconds: number;
 }
 
@@ -818,6 +834,14 @@ export interface Arbiter2 {
   sha256?: string | null;
   /** Its parameters as the scenario gives them. */
   params: Record<string, unknown>;
+}
+
+/** Candidates that stop before their end: in a deadlock, or by `on_failure: fail`. They count, and are never the best. */
+export interface StoppedCandidates {
+  /** How many. */
+  candidates: number;
+  /** The first of them, and why it stops. */
+  first: string;
 }
 
 /** What was found, in the names of the scenario: of each kind of decision that varied. */

@@ -21,7 +21,7 @@ use crate::format::{Definition, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::topology::Topology;
 use crate::units::{self, Decimal};
-use crate::yaml::Value;
+use crate::yaml::{Data, Value};
 use places::Places;
 
 /// Changes that are listed, and sources of further ones, at most; *assumed*: about 100 MB.
@@ -91,8 +91,11 @@ pub(crate) static ON_FAILURE: Definition = Definition {
     name: "on_failure",
     about: "What becomes of a transfer when a link of its route goes down: it waits and goes on (`wait`), waits and begins \
             again from its first byte (`restart`), sends the rest over another route (`reroute`), or ends the run with an error \
-            (`fail`).",
-    shape: Shape::Choice(|| ["wait", "restart", "reroute", "fail"].map(Into::into).to_vec()),
+            (`fail`). `[reroute, restart]`: it sends all of it over another route.",
+    shape: Shape::Either(&[
+        Shape::Choice(|| ["wait", "restart", "reroute", "fail"].map(Into::into).to_vec()),
+        Shape::Tuple(2, 2, &Shape::Choice(|| ["reroute", "restart"].map(Into::into).to_vec())),
+    ]),
 };
 
 /// Reads `events` and `on_failure`.
@@ -103,7 +106,7 @@ pub(crate) fn read(
     topology: &Topology,
 ) -> Read<LinkChanges> {
     let on_failure = match on_failure {
-        Some(value) => context.parse(value, "`on_failure`", choice)?,
+        Some(value) => on_failure_of(context, value)?,
         None => OnFailure::Wait,
     };
     let Some(list) = events else { return Ok(LinkChanges { sources: Vec::new(), on_failure }) };
@@ -121,6 +124,21 @@ pub(crate) fn read(
     });
     let sources = listed.chain(reader.sources).collect();
     Ok(LinkChanges { sources, on_failure })
+}
+
+/// A word, or what goes together.
+fn on_failure_of(context: &mut Context, value: &Value) -> Read<OnFailure> {
+    let Data::Sequence(items) = &value.data else { return context.parse(value, "`on_failure`", choice) };
+    let mut both = context.each(items, |context, item| context.parse(item, "`on_failure`", choice))?;
+    both.sort_unstable_by_key(|choice| choice.restarts());
+    match both[..] {
+        [one] => Ok(one),
+        [OnFailure::Reroute, OnFailure::Restart] => Ok(OnFailure::RerouteRestart),
+        _ => {
+            let message = "these choices of `on_failure` do not go together";
+            Err(context.error(value.span, message, "write one of them, or `[reroute, restart]`"))
+        }
+    }
 }
 
 fn choice(text: &str) -> Result<OnFailure, Problem> {
@@ -298,6 +316,10 @@ fn state(text: &str) -> Result<LinkState, Problem> {
         _ => {
             let other = |problem: Problem| Problem::new(problem.message, "write `down`, `up`, `50%`, or `10GB/s`");
             let bandwidth = units::bandwidth(text).map_err(other)?;
+            // As `0%`: nothing is left.
+            if bandwidth.is_zero() {
+                return Ok(LinkState::Down);
+            }
             Ok(LinkState::Bandwidth(bandwidth.bytes_per_second(&Decimal::whole(1), text)?))
         }
     }

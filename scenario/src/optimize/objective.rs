@@ -21,7 +21,7 @@ pub(super) const OBJECTIVE: Shape = Shape::Either(&[Shape::Choice(words), Shape:
 /// One id, or a list of ids.
 const IDS: Shape = Shape::OneOrMore(1, &Shape::Named(&ID_TEXT));
 /// The same, or ids with weights.
-const WEIGHTED: Shape = Shape::Either(&[IDS, Shape::SomeByName(1, MOST_ITEMS, &Shape::Number(&[("minimum", 0)]))]);
+const WEIGHTED: Shape = Shape::Either(&[IDS, Shape::SomeByName(1, MOST_ITEMS, &Shape::Named(&units::WEIGHT))]);
 
 static OF_ITEMS: KeyTable = KeyTable::new(
     "objective",
@@ -96,7 +96,28 @@ pub(super) fn read(
 
 /// Whether any of the items carries bytes.
 fn carries(workload: &Workload, items: &[ObjectiveItem]) -> bool {
-    workload.tasks.transfers().any(|(task, _)| items.iter().any(|item| item.owns(task)))
+    let counts = counted(items, workload.tasks.tasks().len());
+    workload.tasks.transfers().any(|(task, _)| counts[task.index()])
+}
+
+/// Which of so many tasks are of one of the items; all where there are none. In linear time, however the items overlap.
+#[must_use]
+pub fn counted(items: &[ObjectiveItem], tasks: usize) -> Vec<bool> {
+    if items.is_empty() {
+        return vec![true; tasks];
+    }
+    let mut changes = vec![0_i64; tasks + 1];
+    for item in items {
+        let first = item.first.index().min(tasks);
+        changes[first] += 1;
+        changes[(first + item.count as usize).min(tasks)] -= 1;
+    }
+    let mut open = 0;
+    let mut is_open = |change: &i64| {
+        open += change;
+        open > 0
+    };
+    changes[..tasks].iter().map(&mut is_open).collect()
 }
 
 fn items(
@@ -153,10 +174,22 @@ impl ObjectiveItem {
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         (self.first.0..self.first.0 + self.count).map(TaskId)
     }
+}
 
-    /// Whether a task is one of its own.
-    #[must_use]
-    pub fn owns(&self, task: TaskId) -> bool {
-        (self.first.0..self.first.0 + self.count).contains(&task.0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beside the slow twin: each task against each item.
+    #[test]
+    fn counted_tasks_are_those_of_the_items() {
+        let item = |first: u32, count: u32| ObjectiveItem { first: TaskId(first), count, weight: 1.0 };
+        let cases = [vec![], vec![item(0, 3)], vec![item(2, 4), item(3, 1), item(5, 3), item(9, 1)], vec![item(8, 9)]];
+        for items in cases {
+            let slow = |task: u32| {
+                items.is_empty() || items.iter().any(|item| (item.first.0..item.first.0 + item.count).contains(&task))
+            };
+            assert_eq!(counted(&items, 10), (0..10).map(slow).collect::<Vec<_>>(), "{items:?}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::format::{KeyTable, Shape, optional, required};
 use crate::reach;
 use crate::units::{Range, RangeError};
 use crate::yaml::{self, Data, Entry, Path, Value};
+use weir_optimize::search::Vary;
 
 /// Paths, each with its values: listed, or as a range.
 pub(super) const AXES: Shape =
@@ -86,6 +87,26 @@ pub(super) fn read(
         let own = found?.map(|value| yaml::flow(&value));
         Ok(Parameter { path: entry.key.to_string(), axis: axis?, own, position })
     })
+}
+
+/// Refuses parameters that say what the search itself decides: ranks beside placements, orders beside orders.
+pub(super) fn vary_apart(context: &mut Context, value: &Value, vary: Vary) -> Read<()> {
+    let Data::Mapping(entries) = &value.data else { return Ok(()) };
+    let decided =
+        [(Vary::Placement, "ranks", "the device of each rank"), (Vary::Order, "order", "the order of each source")];
+    context.each(entries, |context, entry| {
+        let path = Path::at(context, &entry.key, entry.key_span)?;
+        for (kind, key, what) in decided.into_iter().filter(|&(kind, ..)| vary.has(kind)) {
+            if let Some(span) = path.starts_with(key) {
+                let message =
+                    format!("`{key}` cannot be a parameter beside `vary: {}`: the search decides {what}", kind.word());
+                let help = format!("leave out the parameter, or `{}` of `vary`", kind.word());
+                return Err(context.error(span, message, help));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// Checks that the scenario has a value at a path, or takes a new one there as `--set` does; returns the value.

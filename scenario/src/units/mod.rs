@@ -15,4 +15,4 @@ pub(crate) use quantity::{
     whole_number,
 };
 pub use range::{MOST_VALUES, Range, RangeError};
-pub(crate) use shapes::{BANDWIDTH, BYTES, TIME};
+pub(crate) use shapes::{BANDWIDTH, BYTES, TIME, WEIGHT};

@@ -138,6 +138,11 @@ pub(crate) struct Bandwidth {
 }
 
 impl Bandwidth {
+    /// Whether it is none.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.number.is_zero()
+    }
+
     /// Times a factor, as the nearest number, which may be out of range.
     pub(super) fn nearest(&self, factor: &Decimal) -> f64 {
         let number = if *factor == Decimal::whole(1) { self.number.clone() } else { self.number.product(factor) };
@@ -299,9 +304,9 @@ pub(crate) fn in_parallel(bandwidth: f64, links: u64) -> Result<f64, Problem> {
 }
 
 /// Values that are allowed, with how they are spoken about.
-struct Range {
-    least: f64,
-    most: f64,
+pub(super) struct Range {
+    pub(super) least: f64,
+    pub(super) most: f64,
     said: &'static str,
 }
 
@@ -310,7 +315,7 @@ struct Range {
 const BYTES_PER_SECOND: Range = Range { least: 1e-3, most: 1e18, said: "from 0.001 B/s to 1e18 B/s" };
 
 /// Weights; *assumed*, so that a share of a bandwidth stays well above rounding.
-const WEIGHT: Range = Range { least: 1e-9, most: 1e9, said: "from 1e-9 to 1e9" };
+pub(super) const WEIGHT: Range = Range { least: 1e-9, most: 1e9, said: "from 1e-9 to 1e9" };
 
 fn within(value: f64, range: &Range, what: impl FnOnce() -> String) -> Result<f64, Problem> {
     if (range.least..=range.most).contains(&value) {

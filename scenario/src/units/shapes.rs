@@ -1,6 +1,6 @@
 //! Quantities as the schema of the format has them.
 
-use super::quantity::{LANES, SIZES, TIMES, Unit};
+use super::quantity::{LANES, SIZES, TIMES, Unit, WEIGHT as WEIGHTS};
 use crate::format::{Definition, Shape};
 
 pub(crate) static BYTES: Definition = Definition {
@@ -23,6 +23,9 @@ pub(crate) static TIME: Definition = Definition {
     about: "A time with its unit: ps, ns, us, µs, ms, s, min, h or d.",
     shape: Shape::Pattern(|| quantity(&one_of(&TIMES))),
 };
+
+pub(crate) static WEIGHT: Definition =
+    Definition { name: "weight", about: "A share, without unit.", shape: Shape::Between(WEIGHTS.least, WEIGHTS.most) };
 
 /// A regular expression of a number and its unit.
 fn quantity(unit: &str) -> String {

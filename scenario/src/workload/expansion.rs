@@ -1,12 +1,14 @@
 //! The workload while it is expanded, and what each kind of operation asks of it.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use weir_plugin_api::NodeId;
+use weir_plugin_api::{NodeId, RouteId};
 use weir_sim_core::{Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
 use super::attributes::{Attributes, Ends, PlacedId};
 use super::group::Groups;
+use super::model::load::Decided;
 use super::model::names::Known;
 use super::model::planner::Models;
 use super::planned::PlannedOperation;
@@ -51,10 +53,16 @@ pub(super) struct Expansion<'a> {
     /// Routes of plans that are checked.
     pub(super) tried: Routes,
     pub(super) operations: Vec<PlannedOperation>,
+    /// What was decided of the first operations that choose under load, in file order.
+    pub(super) decided: &'a [Decided],
+    /// Operations that choose under load, so far.
+    pub(super) under_load: usize,
     pub(super) traffic: Traffic,
     pub(super) stream: Option<TraceStream>,
     /// What the scenario says of the routes of its transfers.
     pub(super) routing: Routing,
+    /// Routes that `via` or `nic` gave.
+    pub(super) bound: BTreeSet<RouteId>,
     /// The network cards of machines, looked for when something first asks for them.
     pub(super) nics: Option<Nics>,
 }

@@ -45,11 +45,7 @@ static TRANSFER: KeyTable = KeyTable::new(
         required("size", Shape::Named(&units::BYTES), "Payload."),
         START,
         AFTER,
-        optional(
-            "weight",
-            Shape::Number(&[("exclusiveMinimum", 0)]),
-            "Share under arbiters that read it; 1 by default.",
-        ),
+        optional("weight", Shape::Named(&units::WEIGHT), "Share under arbiters that read it; 1 by default."),
         optional("priority", Shape::Whole(&[]), "Larger is served first under arbiters that read it; 0 by default."),
         optional("limit", Shape::Named(&units::BANDWIDTH), "Largest rate."),
         optional(

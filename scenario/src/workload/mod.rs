@@ -15,7 +15,9 @@ mod routing;
 mod trace;
 mod traffic;
 
-use weir_plugin_api::{NodeId, Registry};
+use std::collections::BTreeSet;
+
+use weir_plugin_api::{NodeId, Registry, RouteId};
 use weir_sim_core::{Routes, TaskGraph, TaskGraphBuilder, TaskId};
 
 use crate::arbiter::ArbiterSpec;
@@ -31,6 +33,8 @@ pub(crate) use group::Groups;
 pub use group::TaskKind;
 pub(crate) use item::OPERATION;
 pub use model::choice::INCREMENTAL_FROM;
+use model::load::Decided;
+pub(crate) use model::load::{Situation, under_load};
 use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;
@@ -48,6 +52,8 @@ pub(crate) use traffic::Traffic;
 pub(crate) struct Workload {
     pub(crate) tasks: TaskGraph,
     pub(crate) routes: Routes,
+    /// Those of them that `via` or `nic` gave.
+    pub(crate) bound: BTreeSet<RouteId>,
     /// Their names and places.
     pub(crate) groups: Groups,
     /// The generator of random numbers, if one was used.
@@ -90,6 +96,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) arbiter: Option<&'a ArbiterSpec>,
     /// Whether transfers are to be read one by one while they are simulated.
     pub(crate) stream: bool,
+    /// What was decided of the first operations that choose under load; empty at first.
+    pub(crate) decided: &'a [Decided],
 }
 
 /// Reads `workload`, with the scenario's `ranks` and `order`.
@@ -137,7 +145,7 @@ pub(crate) fn read<'a>(
 impl<'a> Expansion<'a> {
     /// Of a workload without operations yet.
     fn new(setting: Setting<'a>, ranks: Ranks) -> Self {
-        let Setting { topology, has_topology, registry, arbiter, stream } = setting;
+        let Setting { topology, has_topology, registry, arbiter, stream, decided } = setting;
         Self {
             topology,
             has_topology,
@@ -152,9 +160,12 @@ impl<'a> Expansion<'a> {
             known: Known::default(),
             tried: Routes::new(),
             operations: Vec::new(),
+            decided,
+            under_load: 0,
             traffic: Traffic::default(),
             stream: stream.then(TraceStream::default),
             routing: Routing::default(),
+            bound: BTreeSet::new(),
             nics: None,
         }
     }
@@ -164,7 +175,9 @@ impl Expansion<'_> {
     fn finish(mut self, context: &mut Context, order: Option<&Value>) -> Read<Workload> {
         self.resolve_waits(context)?;
         self.topology.engines.unite(&mut self.builder);
-        let Self { topology, builder, routes, groups, ranks, generator, operations, known, traffic, stream, .. } = self;
+        let Self {
+            topology, builder, routes, bound, groups, ranks, generator, operations, known, traffic, stream, ..
+        } = self;
         let mut tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
         let orders = match order {
             Some(order) => order::apply(context, &mut tasks, order::Tasks { topology, groups: &groups }, order)?,
@@ -182,6 +195,7 @@ impl Expansion<'_> {
         Ok(Workload {
             tasks,
             routes,
+            bound,
             groups,
             generator,
             unused_ranks,

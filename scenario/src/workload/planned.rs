@@ -44,12 +44,14 @@ impl PlannedOperation {
     }
 }
 
-/// How an operation that leaves something open was planned: the fastest alternative alone, the first among equals.
+/// How an operation that leaves something open was planned: the fastest alternative, the first among equals.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// The parameter that was left open, such as `packet`; empty where it is not one.
     pub key: Box<str>,
-    /// What there was to choose, the model's preferred ones first, with the time of the operation alone.
+    /// Whether the alternatives were tried under the scenario's other traffic (`under: load`), not alone.
+    pub under_load: bool,
+    /// What there was to choose, the model's preferred ones first, with the time of the operation from release to end.
     pub alternatives: Vec<(Box<str>, SimDuration)>,
     /// Which one was taken.
     pub chosen: usize,

@@ -137,7 +137,13 @@ fn wrong_parameters() {
         "did you mean `echo`? (known operations: transfer,",
         false,
     );
-    refused(&one("echo: 5"), (6, 11), "an echo must be a map, not the text `5`", "id, start, after, bytes", false);
+    refused(
+        &one("echo: 5"),
+        (6, 11),
+        "an echo must be a map, not the text `5`",
+        "id, start, after, under, bytes",
+        false,
+    );
 }
 
 #[test]

@@ -139,6 +139,19 @@ fn refuses_what_does_not_go_together() {
         "auto or exhaustive or branch-and-bound or anneal or local-search",
     );
     refused("{ vary: placement, method: anneal }", (8, 38), "for a placement", "auto or exhaustive or bisection");
+    let simulated = "does not simulate, which the objective `throughput` needs";
+    refused("{ vary: order, objective: throughput, method: anneal }", (8, 57), simulated, "exhaustive or local-search");
+    let simulated = "does not simulate, which the objective `makespan` needs";
+    refused("{ vary: placement, method: bisection }", (8, 38), simulated, "a cost as the objective");
+}
+
+#[test]
+fn refuses_parameters_that_the_search_decides() {
+    let with = |vary: &str, path: &str| format!("{{ vary: {vary}, parameters: {{ {path}: [1] }} }}");
+    let message = "`ranks` cannot be a parameter beside `vary: placement`";
+    refused(&with("[placement, parameters]", "ranks"), (8, 58), message, "leave out the parameter");
+    let message = "`order` cannot be a parameter beside `vary: order`";
+    refused(&with("[order, parameters]", "order.gpu0"), (8, 53), message, "leave out the parameter");
 }
 
 #[test]

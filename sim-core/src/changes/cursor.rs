@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 use super::steps::Walk;
-use super::{LinkChangeTotals, LinkChanges, LinkState, MOST_CHANGES};
+use super::{LinkChangeTotals, LinkChanges, LinkState, LinkStep, MOST_CHANGES, MOST_STEPS};
 use crate::fabric::Fabric;
 use crate::outcome::SimError;
 
@@ -49,6 +49,8 @@ pub(crate) struct ChangeCursor<'a> {
     due: Vec<u32>,
     /// Steps taken.
     steps: u64,
+    /// What links carried from when on, the first [`MOST_STEPS`].
+    log: Vec<LinkStep>,
 }
 
 impl<'a> ChangeCursor<'a> {
@@ -70,7 +72,7 @@ impl<'a> ChangeCursor<'a> {
             }
         }
         let states = vec![LinkState::Up; walks.len()];
-        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0 }
+        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0, log: Vec::new() }
     }
 
     /// When links change next; [`SimTime::NEVER`] for not any more.
@@ -125,6 +127,9 @@ impl<'a> ChangeCursor<'a> {
             if bandwidth.to_bits() != own.bandwidth.to_bits() {
                 changed.push(LinkChange { link, bandwidth, comes_up: own.bandwidth == 0.0 });
                 own.change(now, bandwidth);
+                if self.log.len() < MOST_STEPS {
+                    self.log.push(LinkStep { time: now, link, bandwidth });
+                }
             }
         }
         match changed.first() {
@@ -133,6 +138,11 @@ impl<'a> ChangeCursor<'a> {
             }
             _ => Ok(changed),
         }
+    }
+
+    /// What links carried from when on, in order of time; the first [`MOST_STEPS`].
+    pub(crate) fn log(&self) -> &[LinkStep] {
+        &self.log
     }
 
     /// The links that have changed until `now`.

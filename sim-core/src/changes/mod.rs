@@ -16,6 +16,8 @@ use crate::tasks::TaskId;
 
 /// Changes of links in one run at most: each costs a new arbiter (*assumed*: some minutes on small fabrics).
 pub const MOST_CHANGES: u64 = 10_000_000;
+/// Changes that are kept with their times, the first ones; *assumed*, more than a picture shows.
+pub const MOST_STEPS: usize = 20_000;
 
 /// What a source of changes leaves of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -49,8 +51,24 @@ pub enum OnFailure {
     Restart,
     /// What it has not sent goes over another route, on which all links are up; where there is none, it waits.
     Reroute,
+    /// All of it goes over another route, from its first byte; where there is none, it waits, and begins again then.
+    RerouteRestart,
     /// The run ends with an error.
     Fail,
+}
+
+impl OnFailure {
+    /// Whether a transfer takes another route, where there is one.
+    #[must_use]
+    pub fn reroutes(self) -> bool {
+        matches!(self, Self::Reroute | Self::RerouteRestart)
+    }
+
+    /// Whether a transfer begins again from its first byte.
+    #[must_use]
+    pub fn restarts(self) -> bool {
+        matches!(self, Self::Restart | Self::RerouteRestart)
+    }
 }
 
 /// All changes of the links of a fabric.
@@ -106,6 +124,17 @@ pub struct Reroute {
     pub sent: u64,
     /// The links that carry the others, as [`crate::Routes::links`] has them.
     pub links: Vec<LinkId>,
+}
+
+/// What a link carries from a moment on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkStep {
+    /// From when on.
+    pub time: SimTime,
+    /// The directed link.
+    pub link: LinkId,
+    /// Bytes per second; 0 where it is down.
+    pub bandwidth: f64,
 }
 
 /// How often links changed in a run, and how long they were down.

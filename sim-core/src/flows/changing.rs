@@ -6,7 +6,7 @@ use weir_plugin_api::{Binding, Cause, LinkId, SimTime};
 use super::Flows;
 use super::detours::Detours;
 use crate::answer::AnswerError;
-use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, OnFailure};
+use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep, OnFailure};
 use crate::fabric::Fabric;
 use crate::outcome::{PhaseStep, SimError};
 use crate::progress::remaining_after;
@@ -95,6 +95,11 @@ impl<'a> Flows<'a> {
         self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.totals(now))
     }
 
+    /// What links carried from when on.
+    pub(crate) fn link_steps(&self) -> Vec<LinkStep> {
+        self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.log().to_vec())
+    }
+
     /// Whether changes of links matter for a transfer that is left: all but those whose link is down for good.
     pub(crate) fn heeds_changes(&self) -> bool {
         self.all.len() > 0 || self.waiting().any(|slot| self.lost_on(slot).is_none())
@@ -136,7 +141,7 @@ impl<'a> Flows<'a> {
     }
 
     fn is_rerouting(&self) -> bool {
-        self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure == OnFailure::Reroute)
+        self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure.reroutes())
     }
 
     fn wait_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
@@ -215,8 +220,7 @@ impl<'a> Flows<'a> {
         slots.sort_unstable_by_key(|&slot| self.active[slot as usize].task);
         // Several routes of one transfer may cross the link.
         slots.dedup();
-        let begins_again =
-            self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure == OnFailure::Restart);
+        let begins_again = self.changing.as_ref().is_some_and(|changing| changing.plan.links.on_failure.restarts());
         for slot in slots {
             let transfer = &mut self.active[slot as usize];
             transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
@@ -225,12 +229,14 @@ impl<'a> Flows<'a> {
             self.ends.set(slot as usize, SimTime::NEVER);
             self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, self.routes.links(self.classes.route(self.active[slot as usize].class)));
-            self.stop(now, slot, link);
-            self.changed = true;
             if begins_again {
+                // What was sent is lost at this link, whatever comes next.
+                self.wait_now_for(now, slot, link);
                 let transfer = &mut self.active[slot as usize];
                 transfer.remaining = transfer.bytes as f64;
             }
+            self.stop(now, slot, link);
+            self.changed = true;
         }
     }
 

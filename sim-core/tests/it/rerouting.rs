@@ -101,6 +101,29 @@ fn the_rest_goes_another_way_and_stays_there() {
     assert_eq!(outcome.reroutes.len(), 1, "the second one begins when the link is up");
 }
 
+/// As above, but all of it goes the other way: 1 MB at 0.5 GB/s from 0.4 ms on, and four links. What was sent in vain does not
+/// count, and is lost at the link that failed.
+#[test]
+fn all_of_it_may_go_another_way() {
+    let steps = [(8, 4 * MS / 10, LinkState::Down), (8, 7 * MS / 10, LinkState::Up)];
+    let outcome = try_run(&world(&[0]), "max-min", &listed(&steps, OnFailure::RerouteRestart)).expect("it ends");
+    assert_eq!(ends(&outcome), [24 * MS / 10 + 40 * US]);
+    let [reroute] = &outcome.reroutes[..] else { panic!("{:?}", outcome.reroutes) };
+    assert_eq!((reroute.time, reroute.sent, &reroute.links[..]), (SimTime(4 * MS / 10), 0, &BY_ROOT[..]));
+    let bytes = |link: u32| outcome.links[link as usize].bytes;
+    assert_eq!([2, 8, 0, 5, 7].map(bytes), [1_000_000, 0, 1_000_000, 1_000_000, 1_000_000]);
+    // The detour loses 1 MB against 1 GB/s for 2 ms, the failed link the 0.4 MB that it carried.
+    assert_eq!(outcome.bottlenecks[0].binding.link, LinkId(0));
+
+    // Both ways are down from 0.5 to 0.9 ms: then all of it goes its own way.
+    let steps = [(8, 4 * MS / 10, LinkState::Down), (0, 5 * MS / 10, LinkState::Down), (8, 9 * MS / 10, LinkState::Up)];
+    let outcome = try_run(&world(&[0]), "max-min", &listed(&steps, OnFailure::RerouteRestart)).expect("it ends");
+    assert_eq!(ends(&outcome), [19 * MS / 10 + 30 * US]);
+    let steps: Vec<_> = outcome.link_steps.iter().map(|step| (step.time.0, step.link.0, step.bandwidth)).collect();
+    assert_eq!(steps[..2], [(4 * MS / 10, 8, 0.0), (4 * MS / 10, 9, 0.0)]);
+    assert_eq!(steps.len(), 6, "both directions of three changes: {steps:?}");
+}
+
 /// One that begins while the link is down takes the other way from its start.
 #[test]
 fn a_detour_may_begin_with_the_transfer() {

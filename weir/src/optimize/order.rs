@@ -31,6 +31,9 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
             problem?
         }
     };
+    if context.options.candidates.is_some() {
+        return Err(SettingsError::NotCounted.into());
+    }
     if let Some(option) =
         context.options.split().filter(|_| !visits_all(&problem, context.settings.method, Goal::Statistics))
     {
@@ -82,6 +85,7 @@ fn options(context: &SearchContext<'_>, problem: &OrderProblem<'_>, goal: Goal) 
         goal,
         rule: if context.options.exact { Rule::Exact } else { Rule::Close },
         classes: classes(context.scenario, problem),
+        seed: context.options.seed,
         ..OrderOptions::default()
     }
 }

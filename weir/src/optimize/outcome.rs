@@ -51,5 +51,14 @@ impl SearchOutcome {
 
 /// A report of a result, without what only some searches know.
 pub(super) fn report(subject: SearchSubject, result: SearchResult<Solution>) -> SearchReport {
-    SearchReport { subject, result, simulated: None, payback: None, distribution: None, grid: None, bound_by: None }
+    SearchReport {
+        subject,
+        result,
+        simulated: None,
+        payback: None,
+        distribution: None,
+        grid: None,
+        bound_by: None,
+        stopped: None,
+    }
 }

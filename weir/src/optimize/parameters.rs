@@ -3,9 +3,10 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard};
+use rayon::prelude::*;
+use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard, Tried};
 use weir_optimize::search::{Method, SearchResult, Vary};
-use weir_report::{SearchReport, SearchSubject, Solution};
+use weir_report::{SearchReport, SearchSubject, Solution, StoppedCandidates};
 use weir_scenario::{Change, Parameter, Scenario};
 
 use super::context::{SearchContext, too_soon};
@@ -13,7 +14,7 @@ use super::outcome::{SearchOutcome, report};
 use super::part::{PartFile, PartOf};
 use super::watch::Checkpoint;
 use crate::scenario::Source;
-use crate::{Error, Registry};
+use crate::{Error, ErrorKind, Registry};
 
 /// Values of a parameter that [`check`] tries, from either end.
 const TRIED: usize = 8;
@@ -32,18 +33,47 @@ pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -
     }
     for parameter in parameters {
         let values = parameter.values();
-        let first = values.iter().take(TRIED);
-        let last = values.iter().skip(TRIED.max(values.len().saturating_sub(TRIED)));
-        for value in first.chain(last) {
-            let options = source.edited(&[(parameter.path.clone(), value.clone())]);
-            if let Err(findings) = weir_scenario::load(source.input(), &options, registry) {
-                let reason = registry.error_of(findings).brief();
-                let what = format!("{}: `{}` cannot be {value}: {reason}", parameter.position, parameter.path);
-                return Err(Error::input(what));
-            }
+        for at in tried(values.len()) {
+            let options = source.edited(&[(parameter.path.clone(), values[at].clone())]);
+            let read = weir_scenario::load(source.input(), &options, registry);
+            read.map_err(|findings| unreadable(parameter, &values[at], &registry.error_of(findings)))?;
         }
     }
     Ok(())
+}
+
+/// The values of a parameter that are tried, of so many.
+fn tried(values: usize) -> impl Iterator<Item = usize> {
+    (0..values.min(TRIED)).chain(TRIED.max(values.saturating_sub(TRIED))..values)
+}
+
+fn unreadable(parameter: &Parameter, value: &str, error: &Error) -> Error {
+    let what = format!("{}: `{}` cannot be {value}", parameter.position, parameter.path);
+    Error::new(error.kind(), format!("{what}: {}", error.brief()))
+}
+
+/// Refuses values that no candidate can have before a search begins, which may come to them late: as [`check`], with the
+/// first value of all others. `edits` makes a candidate of values by their places.
+pub(super) fn readable(
+    context: &SearchContext<'_>,
+    axes: &[(&Parameter, Vec<String>)],
+    edits: impl Fn(Vec<usize>) -> Vec<(String, String)> + Sync,
+) -> Result<(), Error> {
+    let all: Vec<(usize, usize)> =
+        axes.iter().enumerate().flat_map(|(axis, (_, values))| tried(values.len()).map(move |at| (axis, at))).collect();
+    let read = |&(axis, at): &(usize, usize)| {
+        let mut values = vec![0; axes.len()];
+        values[axis] = at;
+        let (parameter, texts) = &axes[axis];
+        match context.cancelled() {
+            true => Ok(()),
+            false => {
+                context.runs().read(&edits(values)).map(drop).map_err(|error| unreadable(parameter, &texts[at], &error))
+            }
+        }
+    };
+    // The first in the order of the file, whichever thread comes to it.
+    all.par_iter().map(read).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Refuses parameters that make no grid; there may be any number of candidates.
@@ -73,9 +103,13 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let candidate = tracing::debug_span!(parent: &span, "candidate", ?values);
-        let makespan = candidate.in_scope(|| runs.makespan(&edits)).map_err(|error| error.brief())?;
-        context.options.watch.progress(evaluated.load(Ordering::Relaxed), Some(makespan));
-        Ok(makespan)
+        let (found, makespan) = match candidate.in_scope(|| runs.makespan(&edits)) {
+            Ok(makespan) => (Tried::Makespan(makespan), Some(makespan)),
+            Err(error) if error.kind() == ErrorKind::Stopped => (Tried::Stopped(error.brief()), None),
+            Err(error) => return Err(error.brief()),
+        };
+        context.options.watch.progress(evaluated.load(Ordering::Relaxed), makespan);
+        Ok(found)
     };
     let part = search.run(evaluate, context.cancel, &evaluated).map_err(Error::input)?;
     context.options.watch.finish();
@@ -109,8 +143,33 @@ pub(super) fn at(parameters: &[Parameter], error: &dyn std::fmt::Display) -> Err
 /// The report of a whole grid.
 pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchReport, Error> {
     let grid = Outcome::new(part).map_err(Error::input)?;
-    let result = whole(&grid)?;
-    Ok(SearchReport { distribution: Some(grid.distribution().clone()), grid: Some(grid), ..report(subject, result) })
+    let stopped = stopped(&grid);
+    let result = whole(&grid).map_err(|error| match &stopped {
+        Some(stopped) => none_ends(&stopped.first),
+        None => error,
+    })?;
+    let distribution = Some(grid.distribution().clone());
+    Ok(SearchReport { distribution, grid: Some(grid), stopped, ..report(subject, result) })
+}
+
+/// The candidates of a grid that stop, the first by its values.
+fn stopped(grid: &Outcome) -> Option<StoppedCandidates> {
+    let mut stopped = grid.stopped();
+    let candidates = stopped.len() as u64;
+    let (number, reason) = stopped.next()?;
+    Some(StoppedCandidates { candidates, first: named(grid.grid().values(number), reason) })
+}
+
+/// Why a candidate has no makespan, after its values.
+pub(super) fn named<'v>(values: impl IntoIterator<Item = (&'v str, &'v str)>, reason: &str) -> String {
+    let values: Vec<String> = values.into_iter().map(|(path, value)| format!("{path}={value}")).collect();
+    if values.is_empty() { reason.to_owned() } else { format!("{}: {reason}", values.join(", ")) }
+}
+
+/// An error of a search none of whose candidates runs to its end.
+pub(super) fn none_ends(first: &str) -> Error {
+    let help = "vary something else, or let transfers wait for links that are down: `on_failure: wait`";
+    Error::new(ErrorKind::Stopped, format!("no candidate runs to its end; {help}; the first: {first}"))
 }
 
 /// The result of a whole grid.

@@ -148,7 +148,7 @@ impl<'a> RankPlacement<'a> {
     fn best(&self, objective: Objective, method: Method) -> Result<Placement, PlacementError> {
         // Whoever names a budget has time for more than the quickest search.
         let effort = self.context.options.budget.map(|_| Effort::THOROUGH);
-        let options = Options { method, effort, seed: 0, stop: &|| self.context.cancelled() };
+        let options = Options { method, effort, seed: self.context.options.seed, stop: &|| self.context.cancelled() };
         by_costs(&self.pattern, &self.machine(objective)?, options)
     }
 

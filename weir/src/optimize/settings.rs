@@ -25,7 +25,7 @@ pub struct SearchOptions<'a> {
     pub budget: Option<Duration>,
     /// Candidates that a search simulates at most, where it simulates each.
     pub candidates: Option<u64>,
-    /// Of the random numbers of such a search.
+    /// Of the random numbers of local search, annealing and placements by bisection.
     pub seed: u64,
     /// The part of a search over all orders or a grid.
     pub shard: Option<Shard>,
@@ -101,6 +101,12 @@ pub enum SettingsError {
         /// The method asked for.
         method: Method,
     },
+    /// The method is of a search that does not simulate, and what is asked for must be simulated.
+    #[error("the method `{}` is for {}: {}", method.word(), of_fast(*method), instead(*method))]
+    MethodSimulates {
+        /// The method asked for.
+        method: Method,
+    },
     /// The objective is about items that nothing names.
     #[error(
         "the objective `{0}` needs the items in the scenario, such as `objective: {{ {0}: [a, b] }}`",
@@ -169,6 +175,9 @@ pub enum SettingsError {
         "`candidates` is for searches that simulate each candidate: leave it out, or use the method `local-search`"
     )]
     NotCounted,
+    /// All candidates are visited, or so many at most.
+    #[error("the method `exhaustive` visits all candidates: leave out `candidates`, or use the method `local-search`")]
+    VisitsAll,
     /// Too many candidates to simulate each.
     #[error(
         "there are {} candidates, more than the {most} that are simulated one by one: use the method `local-search`",
@@ -184,6 +193,25 @@ pub enum SettingsError {
 
 fn methods(vary: Vary) -> String {
     vary.methods().iter().map(|method| method.word()).collect::<Vec<_>>().join(" or ")
+}
+
+/// What a method is for that does not simulate each candidate.
+fn of_fast(method: Method) -> &'static str {
+    match method {
+        Method::Bisection => "placements by the cost of pairs of devices",
+        _ => "orders by the makespan",
+    }
+}
+
+/// What to write instead of such a method.
+fn instead(method: Method) -> &'static str {
+    match method {
+        Method::Bisection => {
+            "use `exhaustive` or `local-search`, which simulate each candidate, or the objective `distance`, `latency` or \
+             `bandwidth`"
+        }
+        _ => "use `exhaustive` or `local-search`, which simulate each candidate",
+    }
 }
 
 /// A number of candidates in words; none above 2^128.
@@ -249,6 +277,9 @@ impl Settings {
         if objective.is_cost() && vary != Vary::Placement {
             return Err(SettingsError::ForPlacement { objective });
         }
+        if simulated && method.is_fast() {
+            return Err(SettingsError::MethodSimulates { method });
+        }
         if sweep && (objective != Objective::Makespan || method == Method::LocalSearch) {
             return Err(match objective {
                 Objective::Makespan => SettingsError::NoSuchMethod { vary, method },
@@ -257,6 +288,9 @@ impl Settings {
         }
         if options.exact && (vary != Vary::Order || simulated) {
             return Err(SettingsError::ExactIsForOrders { vary });
+        }
+        if options.candidates.is_some() && method == Method::Exhaustive {
+            return Err(SettingsError::VisitsAll);
         }
         if options.candidates.is_some() && !simulated && vary != Vary::Order {
             return Err(SettingsError::NotCounted);

@@ -163,7 +163,9 @@ impl PreparedRun<'_> {
 
     fn too_many_changes(&self, time: SimTime, link: LinkId) -> String {
         let again = match self.scenario.changes.on_failure {
-            OnFailure::Restart => ", or `on_failure: wait`: a transfer may begin again and again, and never end",
+            OnFailure::Restart | OnFailure::RerouteRestart => {
+                ", or `on_failure: wait`: a transfer may begin again and again, and never end"
+            }
             OnFailure::Wait | OnFailure::Reroute | OnFailure::Fail => "",
         };
         format!(
@@ -175,10 +177,7 @@ impl PreparedRun<'_> {
     }
 
     fn stays_down(&self, time: SimTime, link: LinkId, waiting: &[TaskId]) -> String {
-        let around = match self.scenario.changes.on_failure {
-            OnFailure::Reroute => ", no other route leads around it",
-            OnFailure::Wait | OnFailure::Restart | OnFailure::Fail => "",
-        };
+        let around = if self.scenario.changes.on_failure.reroutes() { ", no other route leads around it" } else { "" };
         format!(
             "deadlock at {} ({time}): link {} is down and never comes up again{around}, and nothing else is pending; waiting for \
              a link: {}; give an event with `bandwidth: up`, or `for`",

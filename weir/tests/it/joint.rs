@@ -263,7 +263,8 @@ optimize:
     };
     let [one, all] = [1, 40].map(|count| found(&file, &local(count)).result);
     assert_eq!((one.best, one.bound, one.proved_optimal), (20e9, None, false));
-    assert_eq!((all.best, all.bound, all.proved_optimal), (2e9, None, false));
+    // All four candidates are known then, which proves it.
+    assert_eq!((all.best, all.bound, all.proved_optimal, all.evaluated), (2e9, Some(2e9), true, 4));
 }
 
 /// A place that a transfer does not allow is no candidate: rank 0 sends to g2, so it is not there.
@@ -280,4 +281,59 @@ optimize: { vary: placement, objective: makespan, devices: [g0, g1, g2] }
     let result = found(&file("fixed.yaml", &text), &SearchOptions::default()).result;
     // Of 6 placements the 2 with rank 0 on g2 are none; 11 ms is what rank 0 sends.
     assert_eq!((result.best, result.candidates, result.proved_optimal), (11e9, Some(4), true));
+}
+
+/// A link that fails under a transfer of 100 MB at 10 GB/s, which takes 10 ms, but not under one of 10 MB: candidates that stop
+/// count and are named, by a grid as by local search.
+#[test]
+fn candidates_that_stop_are_counted_by_every_search() {
+    let text = |optimize: &str| {
+        three(&format!(
+            "on_failure: fail
+events: [{{ at: 5ms, link: [g0, s], bandwidth: down }}]
+workload:
+  - transfer: {{ id: a, from: g0, to: g2, size: 10MB }}
+optimize:
+  {optimize}
+  parameters:
+    workload[0].transfer.size: [100MB, 10MB, 90MB, 20MB]
+"
+        ))
+    };
+    let file = file("stops.yaml", &text("vary: parameters"));
+    let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(100), ..SearchOptions::default() };
+    for options in [SearchOptions::default(), local] {
+        let report = found(&file, &options);
+        let (result, stopped) = (&report.result, report.stopped.as_ref().expect("two stop"));
+        assert_eq!((result.best, result.candidates, result.evaluated, result.proved_optimal), (1e9, Some(4), 2, true));
+        assert_eq!(stopped.candidates, 2);
+        assert!(stopped.first.starts_with("workload[0].transfer.size=100MB: "), "{}", stopped.first);
+        assert!(stopped.first.contains("g0 → s is down under transfer `a`"), "{}", stopped.first);
+    }
+    let none = text("vary: parameters").replace("[100MB, 10MB, 90MB, 20MB]", "[100MB, 90MB]");
+    let file = self::file("all-stop.yaml", &none);
+    for options in [SearchOptions::default(), local] {
+        let error = Scenario::open(&file).expect("is right").optimize_with(0, &options).expect_err("nothing ends");
+        assert!(error.to_string().contains("no candidate runs to its end"), "{error}");
+    }
+}
+
+/// A joint search does not begin where a value cannot be read, however late it would come to it.
+#[test]
+fn values_are_checked_before_a_search() {
+    let text = three(
+        "workload:
+  - transfer: { id: a, from: g0, to: g2, size: 10MB }
+  - transfer: { id: b, from: g0, to: g1, size: 10MB }
+optimize:
+  vary: [order, parameters]
+  parameters:
+    workload[0].transfer.size: [10MB, 20MB, 30MB, much]
+    workload[1].transfer.size: { from: 1MB, to: 90MB, step: 1MB }
+",
+    );
+    let scenario = Scenario::open(file("late.yaml", &text)).expect("is right");
+    let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(1), ..SearchOptions::default() };
+    let error = scenario.optimize_with(0, &local).expect_err("a value is wrong").to_string();
+    assert!(error.contains("`workload[0].transfer.size` cannot be much"), "{error}");
 }

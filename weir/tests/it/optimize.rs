@@ -100,7 +100,18 @@ fn what_does_not_fit_what_varies_is_refused() {
     let bisection = SearchOptions { method: Some(Method::Bisection), ..of(Vary::Order) };
     let refused = SettingsError::NoSuchMethod { vary: Vary::Order, method: Method::Bisection };
     assert_eq!(settings(&unsaid, bisection).unwrap_err(), refused);
-    assert!(settings(&unsaid, SearchOptions { vary: Some(Vary::Placement), ..bisection }).is_ok());
+    let placed = SearchOptions { vary: Some(Vary::Placement), ..bisection };
+    assert!(settings(&unsaid, SearchOptions { objective: Some(Objective::Distance), ..placed }).is_ok());
+    // By the makespan each placement is simulated.
+    let simulates = |method| SettingsError::MethodSimulates { method };
+    assert_eq!(settings(&unsaid, placed).unwrap_err(), simulates(Method::Bisection));
+    for method in [Method::Anneal, Method::BranchAndBound] {
+        let by_throughput =
+            SearchOptions { objective: Some(Objective::Throughput), method: Some(method), ..of(Vary::Order) };
+        assert_eq!(settings(&unsaid, by_throughput).unwrap_err(), simulates(method));
+    }
+    let counted = SearchOptions { candidates: Some(9), method: Some(Method::Exhaustive), ..of(Vary::Order) };
+    assert_eq!(settings(&unsaid, counted).unwrap_err(), SettingsError::VisitsAll);
 
     let by = |vary, objective| SearchOptions { objective: Some(objective), ..of(vary) };
     let refused = SettingsError::ForPlacement { objective: Objective::Distance };

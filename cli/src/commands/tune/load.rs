@@ -1,10 +1,8 @@
-//! Packets of a put under the scenario's other traffic.
-//!
-//! The reader chooses among packets by the time of the put alone. Under load the whole scenario is run with each packet.
+//! What tuning a put alone leaves out: the scenario's other traffic.
 
 use weir::{Error, RunOptions};
 use weir_plugin_api::SimDuration;
-use weir_scenario::{Choice, PlannedOperation, Scenario};
+use weir_scenario::PlannedOperation;
 
 use super::Tuner;
 use crate::failure::message;
@@ -14,25 +12,6 @@ use crate::simulate;
 const SLOWED: f64 = 1.0005;
 
 impl Tuner<'_> {
-    /// The alternatives of a put with their times under load, the first of the fastest chosen.
-    pub(super) fn under_load(
-        &self,
-        scenario: &Scenario,
-        put: &PlannedOperation,
-        bytes: u64,
-        alone: &Choice,
-    ) -> Result<Choice, Error> {
-        let mut choice = alone.clone();
-        for (label, time) in &mut choice.alternatives {
-            let run = self.read(scenario, put, label, Some(bytes))?;
-            let missing = || Error::input(format!("put `{}` does not end under the scenario's other traffic", put.id));
-            *time = times_of(&run, &[put])?[0].ok_or_else(missing)?.0;
-        }
-        let fastest = choice.alternatives.iter().enumerate().min_by_key(|(at, (_, time))| (*time, *at));
-        choice.chosen = fastest.map_or(0, |(at, _)| at);
-        Ok(choice)
-    }
-
     /// Warns of puts that the rest of the scenario slows down where they are tuned alone.
     pub(super) fn warn_of_load(&self, scenario: &weir::Scenario, puts: &[&PlannedOperation]) -> Result<(), Error> {
         if scenario.contents().operations.len() < 2 && scenario.contents().tasks.transfers().count() < 2 {

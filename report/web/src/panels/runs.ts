@@ -14,6 +14,7 @@ import { Engines } from "../timeline/engines.ts";
 import { Gantt } from "../timeline/gantt.ts";
 import { Groups } from "../timeline/groups.ts";
 import { HeatMap } from "../timeline/heat.ts";
+import { LinkChanges } from "../timeline/link-changes.ts";
 import { type RowSource, TimelineRows } from "../timeline/rows.ts";
 import { NO_TOPOLOGY, TopologyView } from "../tree/topology.ts";
 import { Details } from "./details.ts";
@@ -66,6 +67,7 @@ export function runSections(runs: Run[], whatIfs: WhatIf[]): HTMLElement[] {
     views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
     groupsSection(views, store),
     transfersSection(views, gantt, store),
+    changesSection(views, store),
     topologySection(views, details, whatIfBars(whatIfs, views, store), store),
     delaySection(views, gantt.colours, store),
     enginesSection(views, store),
@@ -154,6 +156,14 @@ function groupsSection(views: RunView[], store: Store): HTMLElement | null {
   const by = views.find((v) => v.run.aggregated)!.run.aggregated!.by;
   const note = `Aggregated: transfers are grouped by ${by}. The area is the sum of their rates, full height ${format.rate(groups.full)}; hatched is how many wait.`;
   return section("groups", "Transfers in groups", note, rowsOf(groups, store));
+}
+
+function changesSection(views: RunView[], store: Store): HTMLElement | null {
+  const changes = new LinkChanges(views, store);
+  if (!changes.any) return null;
+  const cut = changes.isCut ? " The data hold the first 20,000 changes of each run." : "";
+  const note = `A line at each change, with what the link carries from then on; hatched while it is down.${cut}`;
+  return section("changes", "Links that changed", note, rowsOf(changes, store));
 }
 
 function enginesSection(views: RunView[], store: Store): HTMLElement | null {

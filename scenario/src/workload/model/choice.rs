@@ -1,14 +1,18 @@
-//! An operation that leaves a choice open: each alternative is planned and simulated alone, the fastest is taken.
+//! An operation that leaves a choice open: each alternative is planned and simulated alone, the fastest is taken. Under
+//! load the whole scenario decides, which knows more than one operation: see [`super::load`].
 
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, CallError, Plan, SimDuration, SimTime};
 use weir_sim_core::{
-    AdmissionError, Routes, RunOptions, Sharing, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit, make_arbiter,
+    AdmissionError, Outcome, Routes, RunOptions, Sharing, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit,
+    make_arbiter,
 };
 
 use super::check::TaskNames;
+use super::load::Decided;
 use super::request::Request;
 use super::tasks::PlanTarget;
+use crate::arbiter::ArbiterSpec;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
@@ -33,6 +37,9 @@ impl<'a> Expansion<'a> {
         let json = request.json();
         let operation = json.to_string();
         let alternatives = self.models.alternatives(context, request, &operation)?;
+        if let Some(decided) = self.decided_next(context, request, &alternatives)? {
+            return self.as_decided(context, request, &json, alternatives, decided);
+        }
         if alternatives.is_empty() {
             let (plan, names) = self.checked(context, request, &operation)?;
             return Ok(Chosen { operation, plan, names, choice: None });
@@ -61,7 +68,41 @@ impl<'a> Expansion<'a> {
         // Planned again, so that there is never more than one plan: of many ranks each has a GB.
         let (plan, names) = self.checked(context, request, &operation)?;
         tracing::debug!(operation = request.what(), chosen = &*tried[chosen].0, "chose the fastest alternative");
-        let choice = Some(Choice { key, alternatives: tried, chosen });
+        let choice = Some(Choice { key, under_load: request.under_load.is_some(), alternatives: tried, chosen });
+        Ok(Chosen { operation, plan, names, choice })
+    }
+
+    /// What was decided under load of the next operation that asks for it; `None` where nothing was yet, or it does not ask.
+    fn decided_next(
+        &mut self,
+        context: &mut Context,
+        request: &Request<'a>,
+        alternatives: &[Alternative],
+    ) -> Read<Option<&'a Decided>> {
+        let Some(span) = request.under_load else { return Ok(None) };
+        if alternatives.is_empty() {
+            let message = format!("{} leaves nothing open that could be chosen under load", request.what());
+            return Err(context.error(span, message, "leave `under` out, or say `auto`, as in `packet: auto`"));
+        }
+        self.under_load += 1;
+        Ok(self.decided.get(self.under_load - 1))
+    }
+
+    /// The alternative that was decided on.
+    fn as_decided(
+        &mut self,
+        context: &mut Context,
+        request: &Request<'a>,
+        json: &Json,
+        mut alternatives: Vec<Alternative>,
+        Decided { chosen, times }: &Decided,
+    ) -> Read<Chosen> {
+        let key = key(json, &alternatives);
+        let time = |at: usize| times.get(at).copied().unwrap_or(SimDuration::ZERO);
+        let tried = alternatives.iter().enumerate().map(|(at, way)| (way.label.as_str().into(), time(at))).collect();
+        let operation = alternatives.swap_remove((*chosen).min(alternatives.len() - 1)).operation;
+        let (plan, names) = self.checked(context, request, &operation)?;
+        let choice = Some(Choice { key, under_load: true, alternatives: tried, chosen: *chosen });
         Ok(Chosen { operation, plan, names, choice })
     }
 
@@ -101,28 +142,30 @@ impl<'a> Expansion<'a> {
 
     /// Runs tasks under a new instance of the scenario's first arbiter; `None` where there is none.
     fn run(&self, tasks: &TaskGraph, routes: &Routes) -> Option<Result<SimDuration, Trouble>> {
-        let spec = self.models.arbiter?;
-        let entry = &*spec.entry;
-        let params = spec.params_json();
-        let fabric = &self.topology.fabric;
-        let run = || {
-            let mut arbiter = make_arbiter(entry, &params, fabric)?;
-            admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
-            let simulation = Simulation { fabric, routes, tasks };
-            let incremental =
-                |entry| Sharing::Incremental { entry, params: &params, from: INCREMENTAL_FROM, peaks_below: 0 };
-            let sharing = entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental);
-            let outcome =
-                simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..RunOptions::default() })?;
-            Ok(SimDuration(outcome.makespan.0))
-        };
-        Some(run())
+        let simulation = Simulation { fabric: &self.topology.fabric, routes, tasks };
+        let makespan = |outcome: Outcome| SimDuration(outcome.makespan.0);
+        Some(trial(self.models.arbiter?, simulation, RunOptions::default()).map(makespan))
     }
+}
+
+/// A run under a new instance of an arbiter; of a large one its incremental side decides, where it has one.
+pub(super) fn trial(
+    spec: &ArbiterSpec,
+    simulation: Simulation<'_>,
+    options: RunOptions<'_>,
+) -> Result<Outcome, Trouble> {
+    let Simulation { fabric, routes, tasks } = simulation;
+    let (entry, params) = (&*spec.entry, spec.params_json());
+    let mut arbiter = make_arbiter(entry, &params, fabric)?;
+    admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
+    let incremental = |entry| Sharing::Incremental { entry, params: &params, from: INCREMENTAL_FROM, peaks_below: 0 };
+    let sharing = entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental);
+    Ok(simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..options })?)
 }
 
 /// Why an alternative cannot be tried.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+pub(super) enum Trouble {
     #[error("{0}")]
     Arbiter(#[from] AdmissionError),
     #[error("{0}")]
@@ -131,7 +174,7 @@ enum Trouble {
 
 impl Trouble {
     /// Whether the arbiter has failed, rather than the scenario being none for it.
-    fn is_the_arbiters(&self) -> bool {
+    pub(super) fn is_the_arbiters(&self) -> bool {
         match self {
             Self::Arbiter(refusal) => !matches!(refusal.error, CallError::Refused(_)),
             Self::Run(error) => matches!(error, SimError::Arbiter(_) | SimError::Audit(_)),

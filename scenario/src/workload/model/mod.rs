@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! item ─► params (by the model's schema) ─► model: plan ─► check ─► release, tasks
-//!                                                └ auto: each alternative alone in a simulation, the fastest
+//!                                                └ auto: each alternative in a simulation, alone or under load; the fastest
 //! ```
 
 pub(super) mod check;
 pub(super) mod choice;
+pub(super) mod load;
 pub(super) mod names;
 mod nearest;
 mod order;

@@ -10,7 +10,7 @@ use super::tasks::Shares;
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::format::Key;
+use crate::format::{Key, Shape, optional};
 use crate::schema::Schema;
 use crate::workload::after::AFTER;
 use crate::workload::attributes::{Attributes, Ends, ID, PlacedId, START, start};
@@ -18,7 +18,16 @@ use crate::workload::expansion::Expansion;
 use crate::yaml::{Data, Entry, Value};
 
 /// Keys of every operation of a model that are not the model's.
-pub(crate) const HOST: [Key; 3] = [ID, START, AFTER];
+pub(crate) const HOST: [Key; 4] = [ID, START, AFTER, UNDER];
+
+/// What alternatives are tried with.
+const UNDER: Key = optional(
+    "under",
+    Shape::Choice(|| [ALONE, LOAD].map(Into::into).to_vec()),
+    "What the alternatives of `auto` are tried with: nothing else (alone, the default), or the rest of the scenario (load).",
+);
+const ALONE: &str = "alone";
+const LOAD: &str = "load";
 
 /// `model` of a transfer, or of a pattern for all of its messages.
 pub(in crate::workload) struct TransferModel<'a> {
@@ -59,6 +68,11 @@ impl<'a> Expansion<'a> {
         let id = self.id(context, &fields, index);
         let start = start(context, &fields);
         let after = self.after(context, fields.get("after"));
+        let under_load = fields.parse_or(context, UNDER.name, false, |text| match text {
+            ALONE => Ok(false),
+            LOAD => Ok(true),
+            _ => Err(Problem::new(format!("{} is neither", quoted(text)), "write `alone` or `load`")),
+        });
         let params = self.params(context, files, schema, value, &host, &what);
         self.traffic.fixed(fields.span);
         let request = Request {
@@ -72,6 +86,7 @@ impl<'a> Expansion<'a> {
             after: after?,
             shares: Shares { weight: Attributes::USUAL.weight, priority: Attributes::USUAL.priority },
             repeat: None,
+            under_load: under_load?.then(|| fields.span_of(UNDER.name)),
         };
         self.operation(context, request)
     }
@@ -147,6 +162,7 @@ impl<'a> Expansion<'a> {
             after: Vec::new(),
             shares: Shares { weight, priority },
             repeat: None,
+            under_load: None,
         }
     }
 

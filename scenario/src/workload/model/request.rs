@@ -31,6 +31,8 @@ pub(in crate::workload) struct Request<'a> {
     pub(in crate::workload) shares: Shares,
     /// Times that it is done, one after the other.
     pub(in crate::workload) repeat: Option<u64>,
+    /// Where it says that what it leaves open is tried under the scenario's other traffic.
+    pub(in crate::workload) under_load: Option<Span>,
 }
 
 impl Request<'_> {

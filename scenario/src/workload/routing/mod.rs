@@ -108,6 +108,9 @@ impl Expansion<'_> {
     /// The route of a transfer. Many long routes are refused before they fill the memory.
     pub(super) fn route(&mut self, ends: Ends, way: Way<'_>) -> Result<RouteId, Problem> {
         let route = self.found(ends, way)?;
+        if way.routing.nic != NicRule::Any || !way.via.is_empty() {
+            self.bound.insert(route);
+        }
         if self.routes.table().links.len() <= MOST_LINKS {
             return Ok(route);
         }

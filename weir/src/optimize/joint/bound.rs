@@ -14,13 +14,12 @@ use rayon::prelude::*;
 use weir_optimize::joint::Candidate;
 use weir_optimize::search::Objective;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S};
-use weir_scenario::Scenario;
+use weir_scenario::{Scenario, counted};
 use weir_sim_core::{EngineId, TaskId, Work, shares};
 
 use super::super::context::SearchContext;
 use super::candidates::Candidates;
 use super::cut;
-use super::goal::counts;
 use super::simulated::items;
 
 /// Points of a grid that a bound is taken of, each of which is read; *assumed*, some seconds.
@@ -77,7 +76,8 @@ fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scena
     let lower = Lower::new(scenario, candidates)?;
     // Of a throughput only what carries bytes.
     let carries = |task: TaskId| objective != Objective::Throughput || carried(scenario, task) > 0.0;
-    let all = |task: TaskId| counts(items, task) && carries(task);
+    let counts = counted(items, scenario.tasks.tasks().len());
+    let all = |task: TaskId| counts[task.index()] && carries(task);
     let path = |value: f64| Bound::new(value, "the critical path");
     let end = |tasks: &mut dyn Iterator<Item = TaskId>| tasks.map(|t| lower.ends[t.index()]).fold(0.0, f64::max);
     let ends = || items.iter().map(|item| (item.weight, end(&mut item.tasks())));

@@ -84,6 +84,12 @@ impl<'a> Candidates<'a> {
         edits
     }
 
+    /// The values and ranks of a candidate, by which messages name it.
+    pub(super) fn named_edits(&self, candidate: &Candidate) -> Vec<(String, String)> {
+        let ranks = self.ranks.as_ref().map(|ranks| text::list(&ranks.names(&candidate.placement)));
+        self.values(candidate).into_iter().chain(ranks.map(|ranks| ("ranks".to_owned(), ranks))).collect()
+    }
+
     fn values(&self, candidate: &Candidate) -> Vec<(String, String)> {
         let axes = self.axes.iter().zip(&candidate.values);
         axes.map(|((parameter, values), &at)| (parameter.path.clone(), values[at].clone())).collect()

@@ -6,8 +6,8 @@
 
 use weir_optimize::search::Objective;
 use weir_plugin_api::PS_PER_S;
-use weir_scenario::{ObjectiveItem, Scenario};
-use weir_sim_core::{Outcome, TaskId, TaskTimes, Work};
+use weir_scenario::{ObjectiveItem, Scenario, counted};
+use weir_sim_core::{Outcome, TaskTimes, Work};
 
 /// The value of a run, the smaller the better: ps, of a throughput ps per byte. None for a throughput without bytes.
 pub(super) fn value(
@@ -22,7 +22,7 @@ pub(super) fn value(
     };
     let weighted = |item: &ObjectiveItem| item.weight * end(item);
     match objective {
-        Objective::Throughput => per_byte(items, scenario, &outcome.tasks),
+        Objective::Throughput => per_byte(&counted(items, outcome.tasks.len()), scenario, &outcome.tasks),
         Objective::End => Some(items.iter().map(end).fold(0.0, f64::max)),
         Objective::Sum => Some(items.iter().map(weighted).sum::<f64>().round()),
         Objective::Max => Some(items.iter().map(weighted).fold(0.0, f64::max).round()),
@@ -30,17 +30,12 @@ pub(super) fn value(
     }
 }
 
-/// Whether a task counts for an objective.
-pub(super) fn counts(items: &[ObjectiveItem], task: TaskId) -> bool {
-    items.is_empty() || items.iter().any(|item| item.owns(task))
-}
-
-/// Time from the first start to the last end over bytes.
-fn per_byte(items: &[ObjectiveItem], scenario: &Scenario, times: &[TaskTimes]) -> Option<f64> {
+/// Time from the first start to the last end over bytes, of the tasks that count.
+fn per_byte(counts: &[bool], scenario: &Scenario, times: &[TaskTimes]) -> Option<f64> {
     let (mut total, mut first, mut last) = (0_u64, u64::MAX, 0);
-    for (id, (task, times)) in (0..).map(TaskId).zip(scenario.tasks.tasks().iter().zip(times)) {
+    for (&counts, (task, times)) in counts.iter().zip(scenario.tasks.tasks().iter().zip(times)) {
         let Work::Carries { bytes, .. } = task.work else { continue };
-        if counts(items, id) {
+        if counts {
             total = total.saturating_add(bytes);
             first = first.min(times.start.0);
             last = last.max(times.end.0);

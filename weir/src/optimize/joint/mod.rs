@@ -17,13 +17,14 @@ mod simulated;
 use std::cell::Cell;
 
 use weir_optimize::Distribution;
-use weir_optimize::joint::{JointFound, LocalSearch, visit_all};
+use weir_optimize::joint::{Candidate, JointFound, LocalSearch, visit_all};
 use weir_optimize::placement::payback;
 use weir_optimize::search::{Method, Objective, SearchResult};
-use weir_report::SearchReport;
+use weir_report::{SearchReport, StoppedCandidates};
 
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
+use super::parameters::{none_ends, readable};
 use super::settings::SettingsError;
 use crate::Error;
 use candidates::Candidates;
@@ -46,9 +47,10 @@ const EQUAL: f64 = 1e-9;
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let candidates = Candidates::new(context)?;
     let subject = context.subject()?;
+    readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
     let baseline = simulated::baseline(context)?;
     let bound = bound::of(context, &candidates);
-    let best = best(context, &candidates)?;
+    let best = best(context, &candidates, bound.as_ref().map(|bound| bound.value))?;
     // A bound above what was found is wrong: then nothing is claimed.
     let holds = |bound: &bound::Bound| best.found.value >= bound.value * (1.0 - EQUAL);
     debug_assert!(bound.as_ref().is_none_or(holds), "{bound:?} above {}", best.found.value);
@@ -66,8 +68,8 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let placed = exchanges.filter(|_| candidates.ranks.is_some());
     let payback = result.wall_s.zip(placed).and_then(|(wall, (old, new))| payback(wall, old, new));
     let bound_by = bound.filter(|_| !best.knows_all()).map(|bound| bound.by);
-    let distribution = best.makespans;
-    let report = SearchReport { simulated, payback, distribution, bound_by, ..report(subject, result) };
+    let (distribution, stopped) = (best.makespans, best.stopped);
+    let report = SearchReport { simulated, payback, distribution, bound_by, stopped, ..report(subject, result) };
     Ok(SearchOutcome::whole(report, changes))
 }
 
@@ -84,7 +86,7 @@ fn result(
     let (from, to) = (natural(objective, baseline), natural(objective, found.value));
     let result = SearchResult {
         // Of those that contradict a wait, nobody asks once all are known.
-        candidates: if whole { Some(found.evaluated.into()) } else { candidates },
+        candidates: if whole { Some(best.tried().into()) } else { candidates },
         evaluated: found.evaluated.into(),
         complete: found.complete,
         proved_optimal: whole || reached,
@@ -104,16 +106,22 @@ struct Best {
     found: JointFound,
     method: Method,
     makespans: Option<Distribution>,
+    stopped: Option<StoppedCandidates>,
 }
 
 impl Best {
     /// Whether every candidate was simulated.
     fn knows_all(&self) -> bool {
-        self.method == Method::Exhaustive && self.found.complete
+        self.found.all
+    }
+
+    /// Candidates that were tried, without those that are none.
+    fn tried(&self) -> u64 {
+        self.found.evaluated + self.stopped.as_ref().map_or(0, |stopped| stopped.candidates)
     }
 }
 
-fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best, Error> {
+fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>, bound: Option<f64>) -> Result<Best, Error> {
     let all = candidates.space.candidates();
     let limit = context.options.candidates;
     let tasks = context.scenario.tasks.tasks().len() as u128 + PER_CANDIDATE;
@@ -131,7 +139,7 @@ fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best
     };
     match visited {
         Some(all) => every(context, candidates, all as u64),
-        None => some(context, candidates),
+        None => some(context, candidates, bound),
     }
 }
 
@@ -144,34 +152,43 @@ fn every(context: &SearchContext<'_>, candidates: &Candidates<'_>, all: u64) -> 
         all.extend(value.map(|value| value as u64));
         makespans.set(all);
     };
-    let found = visit_all(&candidates.space, &Simulated::new(context, candidates), context.cancel, keep)?;
-    let found = found.ok_or_else(|| nothing(context))?;
+    let simulated = Simulated::new(context, candidates);
+    let found = visit_all(&candidates.space, &simulated, context.cancel, keep)?;
+    let stopped = simulated.stopped();
+    let found = found.ok_or_else(|| nothing(context, stopped.as_ref()))?;
     let known = (context.settings.objective == Objective::Makespan).then(|| makespans.take().into_iter().collect());
-    Ok(Best { found, method: Method::Exhaustive, makespans: known })
+    Ok(Best { found, method: Method::Exhaustive, makespans: known, stopped })
 }
 
 /// By moves from one candidate to the next.
-fn some(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Best, Error> {
+fn some(context: &SearchContext<'_>, candidates: &Candidates<'_>, bound: Option<f64>) -> Result<Best, Error> {
     let limit = context.options.candidates.or(context.options.budget.is_none().then_some(TRIED));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
+    let simulated = Simulated::new(context, candidates);
     let found = LocalSearch {
         space: &candidates.space,
-        evaluate: &Simulated::new(context, candidates),
+        evaluate: &simulated,
         starts: &candidates.starts(),
+        bound,
         limit,
         seed: context.options.seed,
         cancel: context.cancel,
     }
     .run()?;
-    Ok(Best { found: found.ok_or_else(|| nothing(context))?, method: Method::LocalSearch, makespans: None })
+    let stopped = simulated.stopped();
+    let found = found.ok_or_else(|| nothing(context, stopped.as_ref()))?;
+    Ok(Best { found, method: Method::LocalSearch, makespans: None, stopped })
 }
 
 /// Why there is no best.
-fn nothing(context: &SearchContext<'_>) -> Error {
+fn nothing(context: &SearchContext<'_>, stopped: Option<&StoppedCandidates>) -> Error {
     if context.cancelled() {
         return too_soon();
     }
-    let what = "no candidate that was tried comes to an end: each contradicts `after`, has places that a transfer does not allow, or \
-                stops";
+    if let Some(stopped) = stopped {
+        return none_ends(&stopped.first);
+    }
+    let what =
+        "no candidate that was tried counts: each contradicts `after`, or has places that a transfer does not allow";
     Error::input(format!("{}: {what}; vary something else", context.scenario.file))
 }

@@ -1,14 +1,18 @@
 //! What a candidate takes: the scenario with its values and ranks is read, its devices send in its order, and it runs.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use weir_optimize::joint::{Candidate, Evaluate};
 use weir_optimize::search::Objective;
 use weir_plugin_api::NodeId;
+use weir_report::StoppedCandidates;
 use weir_scenario::{ObjectiveItem, Scenario};
 use weir_sim_core::{Outcome, TaskId};
 
 use super::super::context::SearchContext;
+use super::super::parameters::named;
 use super::candidates::{Candidates, OwnPlace};
 use super::goal;
 use crate::{Error, ErrorKind};
@@ -19,6 +23,16 @@ pub(super) struct Simulated<'a> {
     candidates: &'a Candidates<'a>,
     /// How many were, for the line of progress.
     done: AtomicU64,
+    stopped: Mutex<Stopped>,
+}
+
+/// Candidates that do not run to their end.
+#[derive(Default)]
+struct Stopped {
+    /// Their digests: a candidate counts once.
+    candidates: HashSet<u128>,
+    /// The first in the order of candidates, and why.
+    first: Option<(Candidate, String)>,
 }
 
 /// A scenario that was read for a candidate: the next may differ in its order alone.
@@ -64,7 +78,7 @@ fn value_of(context: &SearchContext<'_>, scenario: &Scenario, outcome: &Outcome)
 
 impl<'a> Simulated<'a> {
     pub(super) fn new(context: &'a SearchContext<'a>, candidates: &'a Candidates<'a>) -> Self {
-        Self { context, candidates, done: AtomicU64::new(0) }
+        Self { context, candidates, done: AtomicU64::new(0), stopped: Mutex::default() }
     }
 
     /// The makespan of a candidate, ps.
@@ -108,9 +122,29 @@ impl<'a> Simulated<'a> {
         }
         match self.context.runs().outcome(&kept.scenario) {
             Ok(outcome) => Ok(Some((&kept.scenario, outcome))),
-            Err(error) if error.kind() == ErrorKind::Stopped => Ok(None),
+            Err(error) if error.kind() == ErrorKind::Stopped => {
+                self.keep_stopped(candidate, &error);
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
+    }
+
+    fn keep_stopped(&self, candidate: &Candidate, error: &Error) {
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        stopped.candidates.insert(candidate.digest());
+        if stopped.first.as_ref().is_none_or(|(first, _)| candidate < first) {
+            let edits = self.candidates.named_edits(candidate);
+            let values = edits.iter().map(|(path, value)| (path.as_str(), value.as_str()));
+            stopped.first = Some((candidate.clone(), named(values, &error.brief())));
+        }
+    }
+
+    /// The candidates so far that do not run to their end.
+    pub(super) fn stopped(&self) -> Option<StoppedCandidates> {
+        let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, first) = stopped.first.as_ref()?;
+        Some(StoppedCandidates { candidates: stopped.candidates.len() as u64, first: first.clone() })
     }
 
     /// Whether a candidate that cannot be read could be with the ranks where they are.
@@ -132,10 +166,9 @@ impl<'a> Simulated<'a> {
 
     /// An error of a candidate that cannot be read, with its values.
     fn named(&self, candidate: &Candidate, error: &Error) -> Error {
-        let edits = self.candidates.edits(candidate);
-        let values: Vec<String> =
-            edits.iter().filter(|(path, _)| path != "order").map(|(path, value)| format!("{path}={value}")).collect();
-        Error::new(error.kind(), format!("candidate {}: {}", values.join(", "), error.brief()))
+        let edits = self.candidates.named_edits(candidate);
+        let values = edits.iter().map(|(path, value)| (path.as_str(), value.as_str()));
+        Error::new(error.kind(), format!("candidate {}", named(values, &error.brief())))
     }
 }
 
