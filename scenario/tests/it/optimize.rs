@@ -151,7 +151,7 @@ fn refuses_parameters_that_the_search_decides() {
     let message = "`ranks` cannot be a parameter beside `vary: placement`";
     refused(&with("[placement, parameters]", "ranks"), (8, 58), message, "leave out the parameter");
     let message = "`order` cannot be a parameter beside `vary: order`";
-    refused(&with("[order, parameters]", "order.gpu0"), (8, 53), message, "leave out the parameter");
+    refused(&with("[order, parameters]", "order"), (8, 54), message, "leave out the parameter");
 }
 
 #[test]
