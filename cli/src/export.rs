@@ -125,7 +125,6 @@ impl TableFormat {
     }
 }
 
-/// Makes the folder, unless it is there.
 /// Makes a folder for files, if there is none; refuses what is no folder.
 pub(crate) fn check_folder(option: &str, folder: &Path) -> Result<(), Error> {
     let name = folder.display();

@@ -10,6 +10,7 @@ use weir_report::ResultKind;
 use crate::args::ScenarioArgs;
 use crate::bounded;
 use crate::failure::message;
+use crate::interrupt;
 use crate::plugins::Arbiters;
 
 /// Most bytes of a scenario on standard input: one more than the format allows, so that the reader can refuse.
@@ -75,7 +76,8 @@ fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
 pub(crate) fn options(args: &ScenarioArgs, edits: &[(String, String)]) -> LoadOptions {
     let set = [&args.set, edits].concat();
     let (library, arbiters) = (args.library.clone(), args.arbiters.clone());
-    LoadOptions { library, set, arbiters, fidelity: fidelities(&args.fidelity), stream: false }
+    let cancel = Some(Arc::clone(interrupt::flag()));
+    LoadOptions { library, set, arbiters, fidelity: fidelities(&args.fidelity), stream: false, cancel }
 }
 
 /// Each fidelity that is asked for: names may stand in one word with commas between.

@@ -300,7 +300,7 @@ fn packets_for_sizes() {
 #[test]
 fn a_fitted_topology() {
     let [file, log] = ["measured/tau-t2.yaml", "measured/tau-t2.csv"].map(scenario);
-    let arguments = ["calibrate", &file, "--from", &log, "-o", "fitted.yaml"];
+    let arguments = ["calibrate", &file, "--from", &log, "--write", "fitted.yaml"];
     Job::like_others(&arguments, &[("fitted.yaml", "before\n")]).survives();
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn validate(
         let (rows, notes) = weir::measured(&measured, group.as_deref())?;
         notes.into_iter().for_each(|note| watched.warn_of(note));
         let cancel = Some(std::sync::Arc::clone(&watched.cancel));
-        let run = request.open()?.run_with(&RunOptions { cancel, ..RunOptions::default() })?;
+        let run = request.open(watched)?.run_with(&RunOptions { cancel, ..RunOptions::default() })?;
         let name = measured.display().to_string();
         run.report(|run| {
             let found = Validation::new(run, (&name, &rows), since, histogram)?;

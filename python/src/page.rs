@@ -71,7 +71,7 @@ impl<'a> From<&'a Shown<'_>> for Source<'a> {
 fn add(page: &mut Page, source: &Source<'_>, options: &RunOptions, watched: &Watched) -> Result<(), Error> {
     match source {
         Source::Scenario(request) => {
-            let scenario = request.open()?;
+            let scenario = request.open(watched)?;
             for spec in scenario.arbiters() {
                 scenario.warnings_under(spec)?.into_iter().for_each(|warning| watched.warn_of(warning));
                 scenario.add_to_page(page, spec, options, &|_| ())?;

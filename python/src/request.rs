@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use weir::{Error, Input, LoadOptions, Opened, Opener, Registry, Scenario};
 use weir_plugin_host::Place;
 
-use crate::call::call;
+use crate::call::{Watched, call};
 use crate::policy::Policies;
 
 /// A scenario to be read, with changes.
@@ -51,7 +51,7 @@ impl Request {
             (Some(file), _) => Source::File(file),
             (None, text) => Source::Text { yaml: text.unwrap_or_default(), name, folder },
         };
-        let options = LoadOptions { library, set, arbiters, fidelity, stream: false };
+        let options = LoadOptions { library, set, arbiters, fidelity, ..LoadOptions::default() };
         Ok(Self { source, options, registry, policies })
     }
 }
@@ -75,24 +75,25 @@ fn registry(policies: &Policies, plugins: &[PathBuf], program: Option<&Path>) ->
 }
 
 impl Request {
-    fn opener(&self) -> Opener {
-        Opener::from(self.options.clone()).registry(Arc::clone(&self.registry))
+    fn opener(&self, watched: &Watched, edit: Option<(String, String)>) -> Opener {
+        let cancel = Some(Arc::clone(&watched.cancel));
+        let mut options = LoadOptions { cancel, ..self.options.clone() };
+        options.set.extend(edit);
+        Opener::from(options).registry(Arc::clone(&self.registry))
     }
 
-    /// The scenario.
-    pub(crate) fn open(&self) -> Result<Scenario, Error> {
-        self.opener().load(self.source.input())
+    /// The scenario; Ctrl-C ends what is simulated while it is read.
+    pub(crate) fn open(&self, watched: &Watched) -> Result<Scenario, Error> {
+        self.opener(watched, None).load(self.source.input())
     }
 
-    fn open_any(&self) -> Result<Opened, Error> {
-        self.opener().load_any(self.source.input())
+    fn open_any(&self, watched: &Watched) -> Result<Opened, Error> {
+        self.opener(watched, None).load_any(self.source.input())
     }
 
     /// The scenario with one more edit.
-    pub(crate) fn open_edited(&self, edit: Option<(String, String)>) -> Result<Scenario, Error> {
-        let options =
-            LoadOptions { set: self.options.set.iter().cloned().chain(edit).collect(), ..self.options.clone() };
-        Opener::from(options).registry(Arc::clone(&self.registry)).load(self.source.input())
+    pub(crate) fn open_edited(&self, watched: &Watched, edit: Option<(String, String)>) -> Result<Scenario, Error> {
+        self.opener(watched, edit).load(self.source.input())
     }
 
     /// The file, of a request for one.
@@ -124,7 +125,7 @@ impl Source {
 /// What `weir check` warns of; of a topology, too.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, request: &Request) -> PyResult<Vec<String>> {
-    call(py, None, &request.policies, |_| match request.open_any()? {
+    call(py, None, &request.policies, |watched| match request.open_any(watched)? {
         Opened::Scenario(scenario) => scenario.check(),
         Opened::Topology(topology) => Ok(topology.warnings.iter().map(ToString::to_string).collect()),
     })
@@ -133,5 +134,5 @@ pub(crate) fn check(py: Python<'_>, request: &Request) -> PyResult<Vec<String>> 
 /// The YAML of a scenario with its changes, and the groups of its workload written out.
 #[pyfunction]
 pub(crate) fn expand(py: Python<'_>, request: &Request) -> PyResult<String> {
-    call(py, None, &request.policies, |_| request.opener().expand(request.source.input()))
+    call(py, None, &request.policies, |watched| request.opener(watched, None).expand(request.source.input()))
 }

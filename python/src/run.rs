@@ -81,7 +81,7 @@ pub(crate) fn run(
 ) -> PyResult<Vec<Run>> {
     let work = |watched: &Watched| -> Result<Vec<weir::Run>, Error> {
         let options = asked.options(watched)?;
-        let scenario = request.open()?;
+        let scenario = request.open(watched)?;
         scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
         let first = scenario.arbiters().first().ok_or_else(|| Error::input("the scenario has no arbiter"))?;
         let specs = if all { scenario.arbiters() } else { std::slice::from_ref(first) };

@@ -87,7 +87,7 @@ pub(crate) fn optimize(
 ) -> PyResult<Search> {
     let found = call_on_all(py, progress.as_ref(), &request.policies, asked.threads, |watched| {
         let options = asked.options(watched)?;
-        let scenario = request.open_edited(edit)?;
+        let scenario = request.open_edited(watched, edit)?;
         scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
         scenario.optimize_with(0, &options).map_err(|error| match error.kind() {
             ErrorKind::Cancelled => Error::input("the time ran out before the first result: give a longer `budget`"),
@@ -221,7 +221,7 @@ pub(crate) fn what_if(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<WhatIf> {
     let found = call_on_all(py, progress.as_ref(), &request.policies, None, |watched| {
-        let scenario = request.open()?;
+        let scenario = request.open(watched)?;
         scenario.contents().warnings.iter().for_each(|warning| watched.warn_of(warning.to_string()));
         scenario.what_if(0, &WhatIfOptions { links, costs: &costs, cancel: Some(&watched.cancel), watch: watched })
     })?;

@@ -82,7 +82,7 @@ def _request(
     **unknown: Any,
 ) -> _weir.Request:
     if unknown:
-        raise TypeError(f"no option {next(iter(unknown))!r}: there are {', '.join(Reading.__annotations__)}")
+        raise TypeError(f"no option {next(iter(unknown))!r}: there are {', '.join(Running.__annotations__)}")
     if not isinstance(set, (Mapping, type(None))):
         raise TypeError(f"set: give a dict of values by their path, not {type(set).__name__}")
     arbiters: list[str] = []
@@ -116,7 +116,7 @@ def _request(
     )
 
 
-def _count(name: str, value: Any) -> int | None:
+def _count(name: str, value: Any, bits: int = 32) -> int | None:
     """A whole number that the library can have, of NumPy, too."""
     if value is None:
         return None
@@ -124,8 +124,8 @@ def _count(name: str, value: Any) -> int | None:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: give a whole number, not {type(value).__name__}") from None
-    if not 0 <= number < 2**32:
-        raise ScenarioError(f"{name}: give a whole number from 0 to {2**32 - 1}")
+    if not 0 <= number < 2**bits:
+        raise ScenarioError(f"{name}: give a whole number from 0 to {2**bits - 1}")
     return number
 
 
@@ -236,8 +236,8 @@ def _search(
         "objective": _text("objective", objective),
         "exact": _flag("exact", exact),
         "budget": _text("budget", budget),
-        "candidates": _count("candidates", candidates),
-        "seed": _count("seed", seed) or 0,
+        "candidates": _count("candidates", candidates, 64),
+        "seed": _count("seed", seed, 64) or 0,
         "shard": shard,
         "timing": _flag("timing", timing),
         "threads": _count("threads", threads),
@@ -326,7 +326,13 @@ def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: R
 
 
 def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading) -> _weir.Search:
+    # Workers have folders of their own.
     sent = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else source
+    for key in ("library", "folder"):
+        if reading.get(key) is not None:
+            reading = {**reading, key: os.path.abspath(reading[key])}  # type: ignore[literal-required, misc]
+    if reading.get("plugin"):
+        reading = {**reading, "plugin": [os.path.abspath(file) for file in _listed(reading["plugin"])]}
     if hasattr(client, "submit") and hasattr(client, "ncores"):
         count = sum(client.ncores().values())
         start = functools.partial(client.submit, _part, pure=False)

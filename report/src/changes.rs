@@ -142,15 +142,16 @@ impl<'a> Run<'a> {
 
     /// Says of transfers that left a route by `via` or `nic` that the other routes know of neither.
     fn free_detours(&self, tasks: &BTreeSet<TaskId>) -> Option<String> {
-        let is_bound = |&&task: &&TaskId| match self.scenario.tasks.tasks()[task.index()].work {
-            Work::Carries { class, .. } => self.scenario.is_bound(self.scenario.tasks.classes().route(class)),
+        // A run whose transfers come in a row has no tasks, nor `via`.
+        let is_bound = |&&task: &&TaskId| match self.scenario.tasks.tasks().get(task.index()).map(|task| task.work) {
+            Some(Work::Carries { class, .. }) => self.scenario.is_bound(self.scenario.tasks.classes().route(class)),
             _ => false,
         };
         let bound: Vec<&TaskId> = tasks.iter().filter(is_bound).collect();
         let names: Vec<_> = bound.iter().take(NAMED).map(|&&task| self.scenario.task_name(task)).collect();
         let more = if bound.len() > NAMED { format!(" and {} more", bound.len() - NAMED) } else { String::new() };
-        let what = "other routes have the fewest links that are up, whatever `via` and `nic` say";
-        (!names.is_empty()).then(|| format!("of {}{more} {what}", names.join(", ")))
+        let what = "take the fewest links that are up; `via` and `nic` do not apply to them";
+        (!names.is_empty()).then(|| format!("the other routes of {}{more} {what}", names.join(", ")))
     }
 
     fn reroute_sentence(&self, Reroute { time, task, down, sent, links }: &Reroute) -> String {

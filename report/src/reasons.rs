@@ -65,7 +65,8 @@ fn engines(run: &Run<'_>, operation: &PlannedOperation) -> Vec<(EngineId, TaskId
     engines
 }
 
-/// Who else an engine served from the release of an operation to its end, as `b, c`; empty for nobody. `first` is the operation's first task there.
+/// Who else an engine served from the release of an operation to its end, as `b, c`; empty for nobody. `first` is the
+/// operation's first task there.
 fn shared_with(
     run: &Run<'_>,
     served: &Served<'_>,

@@ -61,7 +61,7 @@ pub fn check<'a>(
     let mut context = Context::of(registry);
     let Ok(mut opened) = load::open(&mut context, input.into(), options) else { return Err(context.finish()) };
     if !is_topology(&opened.root) {
-        return match load::parts(&mut context, opened, options, registry) {
+        return match load::parts(&mut context, opened, options, registry, options.cancel.as_deref()) {
             Ok(parts) if !context.failed() => Ok(Checked::Scenario(Box::new(Scenario::new(context, parts)))),
             _ => Err(context.finish()),
         };

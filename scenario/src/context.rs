@@ -76,6 +76,12 @@ impl Context {
         self.push(diagnostic)
     }
 
+    /// Writes down that reading was asked to end at what stands at a place.
+    pub(crate) fn cancelled(&mut self, span: Span, message: String) -> Reported {
+        let diagnostic = self.sources.at(span, Diagnostic { cancelled: true, ..Diagnostic::error(message) });
+        self.push(diagnostic)
+    }
+
     /// Writes down that the registry has nothing of a name.
     pub(crate) fn unknown(&mut self, span: Span, name: &str, problem: Problem) -> Reported {
         let diagnostic = Diagnostic::error(problem.message).with_help(problem.help);

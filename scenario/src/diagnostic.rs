@@ -88,6 +88,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Whether a plugin failed, rather than the scenario being wrong.
     pub plugin: bool,
+    /// Whether reading was asked to end, rather than the scenario being wrong: see `LoadOptions::cancel`.
+    pub cancelled: bool,
     /// The name of an arbiter, a model or an operation that the registry lacks.
     pub unknown: Option<String>,
 }
@@ -104,6 +106,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             plugin: false,
+            cancelled: false,
             unknown: None,
         }
     }

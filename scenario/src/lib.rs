@@ -52,7 +52,7 @@ pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use input::Input;
 pub use lint::lint;
-pub use load::{LoadOptions, expanded, load};
+pub use load::{LoadOptions, expanded, load, load_unless};
 pub use machine::{Machine, MemoryText, rewrite_topology};
 pub use optimize::{AxisSpec, MeasuredMatrix, ObjectiveItem, OptimizeSpec, Parameter, counted};
 pub use packets::PacketPlan;

@@ -1,6 +1,8 @@
 //! From a file to a scenario.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use weir_plugin_api::Registry;
 use weir_sim_core::OnFailure;
@@ -23,7 +25,7 @@ use crate::workload::{self, Setting, Situation, Workload, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// Root of the library, instead of the nearest ancestor of the scenario with a file `weir-library`.
     pub library: Option<PathBuf>,
@@ -36,6 +38,9 @@ pub struct LoadOptions {
     /// Whether the transfers of traces are to be read while they are simulated ([`Scenario::stream`]): the workload must
     /// be nothing but traces without `after`, sorted by start.
     pub stream: bool,
+    /// Ends the simulations that choose what the scenario leaves open soon after it becomes true, from another thread or a
+    /// signal handler. The scenario is not read then, and a finding says so ([`Diagnostic::cancelled`]).
+    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 /// Reads a scenario.
@@ -47,9 +52,32 @@ pub fn load<'a>(
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Scenario, Vec<Diagnostic>> {
-    let (mut context, input) = (Context::of(registry), input.into());
+    read(input.into(), options, registry, options.cancel.as_deref())
+}
+
+/// As [`load`], with another flag than that of the options: searches end candidates by a budget, too.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_unless<'a>(
+    cancel: &AtomicBool,
+    input: impl Into<Input<'a>>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Result<Scenario, Vec<Diagnostic>> {
+    read(input.into(), options, registry, Some(cancel))
+}
+
+fn read(
+    input: Input<'_>,
+    options: &LoadOptions,
+    registry: &Registry,
+    cancel: Option<&AtomicBool>,
+) -> Result<Scenario, Vec<Diagnostic>> {
+    let mut context = Context::of(registry);
     let _load = tracing::debug_span!("load", file = %input.name()).entered();
-    let parts = open(&mut context, input, options).and_then(|opened| parts(&mut context, opened, options, registry));
+    let opened = open(&mut context, input, options);
+    let parts = opened.and_then(|opened| parts(&mut context, opened, options, registry, cancel));
     match parts {
         Ok(parts) if !context.failed() => Ok(Scenario::new(context, parts)),
         _ => Err(context.finish()),
@@ -121,7 +149,13 @@ pub(crate) fn open(context: &mut Context, input: Input<'_>, options: &LoadOption
     Ok(Opened { name, files, root })
 }
 
-pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions, registry: &Registry) -> Read<Parts> {
+pub(crate) fn parts(
+    context: &mut Context,
+    opened: Opened,
+    options: &LoadOptions,
+    registry: &Registry,
+    cancel: Option<&AtomicBool>,
+) -> Read<Parts> {
     let Opened { name, mut files, root } = opened;
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &SCENARIO)?;
@@ -139,7 +173,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let mut arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
     let first = arbiters.as_ref().ok().and_then(|specs| specs.first()).cloned();
     let (arbiter, stream) = (first.as_ref(), options.stream);
-    let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream, decided: &[] };
+    let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream, decided: &[], cancel };
     let operations = operations?;
     let keys =
         WorkloadKeys { items: &operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };

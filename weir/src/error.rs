@@ -17,7 +17,7 @@ pub enum ErrorKind {
     Stopped,
     /// An arbiter, a model or their library failed.
     Plugin,
-    /// A search was ended before its first result.
+    /// A search was ended before its first result, or reading a scenario by [`crate::LoadOptions::cancel`].
     Cancelled,
     /// Whoever read the result went away, as `| head` does: nothing is wrong, and nobody reads on.
     Unread,
@@ -132,7 +132,11 @@ impl std::error::Error for Error {}
 /// Findings of a scenario, one below the other.
 impl From<Vec<Diagnostic>> for Error {
     fn from(findings: Vec<Diagnostic>) -> Self {
-        let kind = if findings.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
+        let kind = match findings.iter().any(|finding| finding.cancelled) {
+            true => ErrorKind::Cancelled,
+            false if findings.iter().any(|finding| finding.plugin) => ErrorKind::Plugin,
+            false => ErrorKind::Input,
+        };
         Self { kind, reason: Reason::Findings(findings), note: None }
     }
 }

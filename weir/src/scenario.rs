@@ -58,9 +58,14 @@ impl Source {
     }
 
     /// The same for a candidate that is only run: without what the options say of the search, which may be a long list of values.
+    /// What the file says of it may not fit the candidate, so that gives way, too.
     pub(crate) fn candidate(&self, edits: &[(String, String)]) -> LoadOptions {
         let mut options = self.edited(edits);
+        let before = options.set.len();
         options.set.retain(|(path, _)| path != "optimize" && !path.starts_with("optimize."));
+        if options.set.len() < before {
+            options.set.push(("optimize".to_owned(), "{ vary: order }".to_owned()));
+        }
         options
     }
 }

@@ -153,7 +153,7 @@ fn calibrate_and_validate_read_what_it_writes() {
     let text = std::fs::read_to_string(&path).unwrap();
     let table = measured_rows("measured.csv", &text).expect("a table");
     let streams: Vec<&str> = table.rows.iter().filter(|r| r.what == "streams").map(|r| &*r.id).collect();
-    assert_eq!(streams[..2], ["streams-gpu0-1048576-1", "streams-gpu0-1048576-2"]);
+    assert_eq!(streams[..2], ["streams-gpu0-1048576-10ms-1", "streams-gpu0-1048576-10ms-2"]);
     let ids: std::collections::BTreeSet<&str> = table.rows.iter().map(|r| &*r.id).collect();
     assert_eq!(ids.len(), table.rows.len(), "ids differ");
 }

@@ -145,7 +145,9 @@ impl Tuner<'_> {
             let missing = || Error::input(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
             return Ok(vec![named.ok_or_else(missing)?]);
         }
-        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, None).is_ok();
+        // Whether there is something to choose does not depend on the load, which would cost runs and may deadlock.
+        let readable = |put: &PlannedOperation| self.read(scenario, put, Under::Alone, None).is_ok();
+        let open = |put: &&PlannedOperation| put.choice.is_some() || readable(put);
         let open: Vec<_> = all.iter().copied().filter(open).collect();
         if open.is_empty() {
             let message = format!("no put of {file} lists packets to try: add `packets: [512KiB, 2MiB, …]` to one");
@@ -155,11 +157,17 @@ impl Tuner<'_> {
     }
 
     /// The scenario with the packet of a put left open, and with another size.
-    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Error> {
+    fn read(
+        &self,
+        scenario: &Scenario,
+        put: &PlannedOperation,
+        under: Under,
+        bytes: Option<u64>,
+    ) -> Result<weir::Scenario, Error> {
         let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
         let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
         let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
-        let under = match self.args.under {
+        let under = match under {
             Under::Alone => "alone",
             Under::Load => "load",
         };
@@ -171,7 +179,7 @@ impl Tuner<'_> {
     /// The best packet of a put for one size.
     fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Error> {
         let note = |failure: Error| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
-        let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
+        let edited = self.read(scenario, put, self.args.under, Some(bytes)).map_err(note)?;
         let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
         row(same.and_then(|operation| operation.choice.as_ref()), bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);

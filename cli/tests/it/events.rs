@@ -339,10 +339,10 @@ fn all_of_a_transfer_goes_around_and_leaves_its_via() {
     assert_eq!(result["transfers"][0]["reroutes"][0]["sent_bytes"], 0);
     let printed = run(&again, &[]).stdout;
     assert!(printed.contains("m0 began again at 4.000 ms, as link leaf0 – spine0 was down"), "{printed}");
-    let note = "of m0 other routes have the fewest links that are up, whatever `via` and `nic` say";
+    let note = "the other routes of m0 take the fewest links that are up; `via` and `nic` do not apply to them";
     assert!(printed.contains(note), "{printed}");
     assert!(run(&text, &[]).stdout.contains(note));
-    assert!(!run(&text.replace(", via: net/spine0", ""), &[]).stdout.contains("whatever `via`"));
+    assert!(!run(&text.replace(", via: net/spine0", ""), &[]).stdout.contains("do not apply to them"));
 }
 
 /// Full results say what a link carries from when on.
@@ -392,7 +392,7 @@ fn what_is_wrong_is_told() {
         ),
         ("events: [{ load: { links: [h0, sw], share: 50%, on: 1us, off: 1us } }]", 2, "`links: [[nic0, leaf1]]`"),
         ("on_failure: detour", 2, "write `wait`, `restart`, `reroute` or `fail`"),
-        ("on_failure: [wait, restart]", 2, "write one of them, or `[reroute, restart]`"),
+        ("on_failure: [wait, restart]", 2, "write one of the words, or `[reroute, restart]`"),
         ("on_failure: [reroute, detour]", 2, "write `wait`, `restart`, `reroute` or `fail`"),
         (
             "fidelity: packet\non_failure: reroute\nevents: [{ at: 1us, link: [h0, sw], bandwidth: down }]",
@@ -443,4 +443,24 @@ optimize: { vary: parameters, parameters: { 'events[0].failures.seed': { from: 0
         &["optimize", "s.yaml"],
     );
     assert!(other.code == 2 && other.stderr.contains("use the method `local-search`"), "{}", other.stderr);
+}
+
+/// A run whose transfers come in a row tells their other routes, too.
+#[test]
+fn streamed_transfers_go_around() {
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s, kind: network } }
+  tree: { sw: { kind: switch, children: { 'h[0-2]': { kind: host, link: x } } } }
+  links: [{ between: [h0, h1], type: x }]
+on_failure: reroute
+events: [{ at: 300us, link: [h0, h1], bandwidth: down }]
+workload:
+  - trace: { file: s.csv }
+";
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("s.csv"), "id,from,to,bytes,start_s\na,h0,h1,1000000,0\n").expect("written");
+    let ended = run_in(&folder, text, &["run", "s.yaml", "--stream", "out.csv"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("a went on at 300.000 µs"), "{}", ended.stdout);
 }

@@ -322,3 +322,41 @@ fn two_results_do_not_share_a_file() {
     refused(&["optimize", &file, "--checkpoint", &one, "--write", &one], "--write and --checkpoint name one file");
     assert!(!std::fs::exists(&one).expect("can be asked"));
 }
+
+/// What the options say of a search holds for the search alone: a candidate is read without it, and without what the file says.
+#[test]
+fn candidates_are_read_without_the_search_of_the_file() {
+    let folder = Folder::new();
+    let file = folder.write("grid.yaml", &GRID.replace("workload[0]", "workload[1]"));
+    let lists = "workload: [[{ transfer: { id: p, from: g0, to: g2, size: 10MB } }], [{ transfer: { id: p, from: g0, to: g2, size: 5MB } }]]";
+    // 5 MB at 0.9 GB/s: tau is 0.1.
+    let set = format!("optimize={{ vary: parameters, parameters: {{ {lists} }} }}");
+    let found = result(&[&file, "--set", &set]);
+    assert_eq!((&found["evaluated"], &found["best_ps"]), (&2.into(), &5_555_555_556_u64.into()));
+}
+
+/// Also where the command line says what varies: a parameter that the search decides has no effect.
+#[test]
+fn a_parameter_is_not_what_the_search_decides() {
+    let folder = Folder::new();
+    let text = ORDER.replace(
+        "optimize: { vary: order }",
+        "order: { g0: [a, b, c] }\noptimize: { vary: parameters, parameters: { order.g0: [[a, b, c], [b, a, c]] } }",
+    );
+    let file = folder.write("order.yaml", &text);
+    assert_eq!(result(&[&file])["evaluated"], 2);
+    refused(
+        &["optimize", &file, "--vary", "order", "--vary", "parameters"],
+        "`order.g0` cannot be a parameter beside `vary: order`",
+    );
+}
+
+#[test]
+fn a_sweep_has_no_number_of_candidates() {
+    let folder = Folder::new();
+    let sweep = GRID.replace("vary: parameters", "vary: order");
+    refused(
+        &["optimize", &folder.write("sweep.yaml", &sweep), "--candidates", "9"],
+        "--candidates is for searches that simulate each",
+    );
+}

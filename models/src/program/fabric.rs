@@ -49,6 +49,13 @@ pub(super) struct Leg {
     pub(super) to: u32,
 }
 
+impl Leg {
+    /// Whether it is from the device to the host memory of the sender, whose send is done with it.
+    pub(super) fn is_out(&self) -> bool {
+        self.name == "out"
+    }
+}
+
 impl Places<'_> {
     /// The way between two ranks.
     pub(super) fn legs(&self, from: u32, to: u32) -> impl Iterator<Item = Leg> {
@@ -163,7 +170,7 @@ fn number(program: &Program, eager: u64, has_latency: bool, places: Places<'_>) 
                 let (mut legs, mut is_staged) = (0, false);
                 places.legs(operation.rank, to).for_each(|leg| {
                     legs += 1;
-                    is_staged |= leg.name == "out";
+                    is_staged |= leg.is_out();
                 });
                 let last = if is_staged { 1 } else { legs * u32::from(bytes > eager) };
                 (1 + legs, last)

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 use weir_plugin_api::{CallError, NodeId, PS_PER_S, Surroundings};
 
-use super::fabric::Places;
+use super::fabric::{Leg, Places};
 use super::matching::{NONE, Progress, refuse_stuck, unmatched_message};
 use super::operations::{Program, Successors, Work};
 use super::params::{MessageParams, Sending};
@@ -30,7 +30,24 @@ impl Costs<'_> {
     /// Latency of the way between two ranks, and the time of bytes on it, ps; none where there is no way, which is refused
     /// later.
     fn way(&self, from: u32, to: u32, bytes: u64) -> (u64, u64) {
-        let routes = self.places.legs(from, to).filter_map(|leg| {
+        self.over(self.places.legs(from, to), bytes)
+    }
+
+    /// From when a message leaves until its send is done, ps: once the bytes have left the device where they are staged, else
+    /// at once or with the last byte.
+    fn sends(&self, from: u32, to: u32, bytes: u64) -> u64 {
+        let is_eager = bytes <= self.sending.eager;
+        let (latency, lasts) = match self.places.legs(from, to).find(Leg::is_out) {
+            Some(out) => self.over(std::iter::once(out), bytes),
+            None if is_eager => (0, 0),
+            None => self.way(from, to, bytes),
+        };
+        latency.saturating_add(lasts)
+    }
+
+    /// Latency of some legs, and the time of bytes on them, ps.
+    fn over(&self, legs: impl Iterator<Item = Leg>, bytes: u64) -> (u64, u64) {
+        let routes = legs.filter_map(|leg| {
             let route = self.surroundings.routes.route(NodeId(leg.from), NodeId(leg.to))?;
             Some((route.latency_ps, bytes.max(1) as f64 / route.bandwidth * PS_PER_S as f64))
         });
@@ -57,7 +74,7 @@ pub(super) fn partners(
         due: BinaryHeap::new(),
         count: 0,
         left: program.waits(),
-        mailboxes: (0..program.ranks).map(|_| Mailbox::default()).collect(),
+        mailboxes: Mailbox::of_ranks(program).collect(),
         begun: vec![0; count],
         progress: Progress::new(count),
         partner: vec![NONE; count],
@@ -122,18 +139,7 @@ impl Run<'_> {
         match self.program.operations[number as usize].work {
             Work::Join => self.push(time, Event::Done(number)),
             Work::Compute { time: lasts } => self.push(time.saturating_add(lasts.round() as u64), Event::Done(number)),
-            Work::Send { to, bytes, .. } => {
-                let (latency, lasts) = self.costs.way(rank, to, bytes);
-                let sent = time.saturating_add(self.processing(bytes));
-                let overhead = self.costs.message.overhead.0.round() as u64;
-                let known = [overhead, latency, self.latency()].into_iter().fold(time, u64::saturating_add);
-                self.push(known, Event::Known(number));
-                if bytes <= self.costs.sending.eager {
-                    self.push(sent, Event::Done(number));
-                } else if !self.costs.sending.rendezvous {
-                    self.push(sent.saturating_add(latency).saturating_add(lasts), Event::Done(number));
-                }
-            }
+            Work::Send { to, bytes, .. } => self.send(time, number, to, bytes),
             Work::Receive { from, tag, .. } => match self.mailboxes[rank as usize].take_message((from, tag)) {
                 Some(send) => self.meet(time, send, number),
                 None => {
@@ -141,6 +147,18 @@ impl Run<'_> {
                     self.mailboxes[rank as usize].post((from, tag), self.count, number);
                 }
             },
+        }
+    }
+
+    fn send(&mut self, time: u64, number: u32, to: u32, bytes: u64) {
+        let rank = self.program.operations[number as usize].rank;
+        let (latency, _) = self.costs.way(rank, to, bytes);
+        let overhead = self.costs.message.overhead.0.round() as u64;
+        let known = [overhead, latency, self.latency()].into_iter().fold(time, u64::saturating_add);
+        self.push(known, Event::Known(number));
+        if bytes <= self.costs.sending.unawaited() {
+            let parts = [self.processing(bytes), self.costs.sends(rank, to, bytes)];
+            self.push(parts.into_iter().fold(time, u64::saturating_add), Event::Done(number));
         }
     }
 
@@ -168,7 +186,8 @@ impl Run<'_> {
         let leaves = if waits { sent.max(self.begun[receive as usize]) } else { sent };
         let arrives = leaves.saturating_add(latency).saturating_add(lasts);
         if waits {
-            self.push(arrives.max(time), Event::Done(send));
+            let sends = self.costs.sends(operation.rank, to, bytes);
+            self.push(leaves.saturating_add(sends).max(time), Event::Done(send));
         }
         let taken = [self.latency(), self.processing(bytes)].into_iter().fold(arrives, u64::saturating_add);
         self.push(taken.max(time), Event::Done(receive));

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{Progress, refuse_stuck, unmatched_message};
+use super::matching::{NONE, Progress, check_sizes, refuse_stuck, unmatched_message};
 use super::operations::{Program, Successors, Work};
 use super::params::Loggops;
 use super::queues::{Key, Queues};
@@ -84,12 +84,17 @@ enum Event {
     Message(u32),
 }
 
-#[derive(Default)]
 struct Rank {
     cpus: BTreeMap<u32, Server>,
     sends: BTreeMap<u32, Server>,
     receives: BTreeMap<u32, Server>,
     mailbox: Mailbox,
+}
+
+impl Rank {
+    fn with(mailbox: Mailbox) -> Self {
+        Self { cpus: BTreeMap::new(), sends: BTreeMap::new(), receives: BTreeMap::new(), mailbox }
+    }
 }
 
 /// A program under way.
@@ -114,6 +119,8 @@ pub(super) struct Run<'p> {
     progress: Progress,
     received: Vec<Option<(u64, Wait)>>,
     flight: Vec<Option<Wait>>,
+    /// For each send the receive that has taken its message.
+    taken_by: Vec<u32>,
 }
 
 /// When the last operation of each rank ends, ps.
@@ -136,7 +143,7 @@ impl<'p> Run<'p> {
             successors,
             network,
             tasks: Tasks::new(program, plan),
-            ranks: (0..program.ranks).map(|_| Rank::default()).collect(),
+            ranks: Mailbox::of_ranks(program).map(Rank::with).collect(),
             due: BinaryHeap::new(),
             queues: Queues::default(),
             is_wild: program.is_wild(),
@@ -146,10 +153,14 @@ impl<'p> Run<'p> {
             progress: Progress::new(operations),
             received: vec![None; operations],
             flight: vec![None; operations],
+            taken_by: vec![NONE; operations],
         }
     }
 
     /// Runs it to its end.
+    ///
+    /// # Errors
+    /// What never ends, a message that nobody receives, and one that is larger than the receive that has taken it.
     pub(super) fn run(mut self) -> Result<Ends, CallError> {
         let free: Vec<u32> = (0..).zip(&self.left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
         self.push_free(&free);
@@ -163,6 +174,7 @@ impl<'p> Run<'p> {
         if let Some((_, send)) = self.ranks.iter().filter_map(|rank| rank.mailbox.left()).min() {
             return Err(unmatched_message(self.program, self.partner, send));
         }
+        check_sizes(self.program, &self.taken_by)?;
         let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
         Ok(self.ranks.iter().map(last).collect())
     }
@@ -324,6 +336,7 @@ impl<'p> Run<'p> {
     /// A message and its receive have met, at a moment of a task.
     fn meet(&mut self, time: u64, moment: Wait, send: u32, receive: u32) {
         let Some((received, task)) = self.received[send as usize] else { return };
+        self.taken_by[send as usize] = receive;
         let operation = self.program.operations[send as usize];
         let Work::Send { bytes, .. } = operation.work else { return };
         if bytes > self.network.eager {

@@ -194,10 +194,10 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
 /// The refusal of a message whose other end is missing, with what its other rank does instead.
 pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32) -> CallError {
     let Operation { rank, work, .. } = program.operations[number as usize];
-    let (other, lacks, does) = match work {
-        Work::Send { to, .. } => (to, "no receive", "receives from"),
-        Work::Receive { from, .. } => (from, "no send", "sends to"),
-        Work::Compute { .. } | Work::Join => (rank, "nothing", "is"),
+    let (other, tag, lacks, does) = match work {
+        Work::Send { to, tag, .. } => (to, tag, "no receive", "receives from"),
+        Work::Receive { from, tag, .. } => (from, tag, "no send", "sends to"),
+        Work::Compute { .. } | Work::Join => (rank, ANY, "nothing", "is"),
     };
     let faces = |operation: &Operation| match operation.work {
         Work::Send { to, .. } => operation.rank == other && to == rank && lacks == "no send",
@@ -210,7 +210,7 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
         (true, None) => format!("what rank {other} {does} rank {rank} is matched by others"),
         (true, Some((open, _))) => format!("what is open is {}", program.text(open)),
     };
-    let remedy = match work.is_of_collective() {
+    let remedy = match program.is_of_collective(tag) {
         true => "let all ranks take part in each collective, in the same order",
         false => "add one, or correct it",
     };

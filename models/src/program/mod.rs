@@ -88,7 +88,6 @@ impl Resolved for Program {
         program.check()?;
         let successors = program.successors();
         let mut partner = matching::partners(&program, &successors);
-        matching::check_sizes(&program, &partner)?;
         message.check(&program)?;
         let simulated = match &network {
             Some(network) => {
@@ -96,15 +95,10 @@ impl Resolved for Program {
                 let ends = Run::new(&program, &partner, &successors, network, &mut plan).run()?;
                 Some((RefCell::new(plan), ends))
             }
-            None if program.is_wild() => {
+            None => {
                 let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref() };
                 let costs = first_come::Costs { message: &message, sending, places, surroundings };
-                partner = first_come::partners(&program, &partner, &successors, costs)?;
-                matching::check_sizes(&program, &partner)?;
-                None
-            }
-            None => {
-                matching::check(&program, &partner, &successors, sending.unawaited())?;
+                partner = partners_over_fabric(&program, partner, &successors, costs)?;
                 None
             }
         };
@@ -149,6 +143,24 @@ impl Resolved for Program {
         };
         Ok(Estimates { list, details: operation::details(&details)? })
     }
+}
+
+/// Which messages meet over the fabric, `fixed` being those of receives that name their rank and tag. Receives from any change
+/// what these take, too, so that sizes are those of the partners that come out.
+fn partners_over_fabric(
+    program: &operations::Program,
+    fixed: Vec<u32>,
+    successors: &operations::Successors,
+    costs: first_come::Costs<'_>,
+) -> Result<Vec<u32>, CallError> {
+    if program.is_wild() {
+        let found = first_come::partners(program, &fixed, successors, costs)?;
+        matching::check_sizes(program, &found)?;
+        return Ok(found);
+    }
+    matching::check_sizes(program, &fixed)?;
+    matching::check(program, &fixed, successors, costs.sending.unawaited())?;
+    Ok(fixed)
 }
 
 /// Refuses ranks that are too few, too many, or missing.

@@ -38,11 +38,6 @@ pub(super) enum Work {
 }
 
 impl Work {
-    /// Whether it is a message of a collective.
-    pub(super) fn is_of_collective(self) -> bool {
-        matches!(self, Self::Send { tag, .. } | Self::Receive { tag, .. } if (FIRST_TAG..ANY).contains(&tag))
-    }
-
     /// Whether it is a receive from any rank or with any tag.
     pub(super) fn is_wild(self) -> bool {
         matches!(self, Self::Receive { from, tag, .. } if from == ANY || tag == ANY)
@@ -84,6 +79,8 @@ pub(super) struct Program {
     pub(super) files: Vec<Box<str>>,
     /// Which of them each rank has.
     pub(super) file_of: Vec<u32>,
+    /// Whether the format has collectives, so that tags from [`FIRST_TAG`] on are theirs.
+    pub(super) has_collectives: bool,
 }
 
 impl Program {
@@ -91,7 +88,7 @@ impl Program {
     pub(super) fn of(ranks: u32, files: &Files) -> Self {
         let several = files.0.len() > 1;
         let files = files.0.iter().filter(|_| several).map(|file| file.name.as_str().into()).collect();
-        Self { ranks, files, ..Self::default() }
+        Self { ranks, files, has_collectives: true, ..Self::default() }
     }
 
     /// An operation as messages name it: `rank 3, line 12: send 4096 B to rank 1, tag 0`.
@@ -107,9 +104,9 @@ impl Program {
             ANY => format!("any {what}"),
             number => format!("{what} {number}"),
         };
-        let tagged = |tag: u32| match tag.checked_sub(FIRST_TAG).filter(|_| tag != ANY) {
-            Some(number) => format!("collective {}", number % COLLECTIVES + 1),
-            None => of("tag", tag),
+        let tagged = |tag: u32| match self.is_of_collective(tag) {
+            true => format!("collective {}", (tag - FIRST_TAG) % COLLECTIVES + 1),
+            false => of("tag", tag),
         };
         let what = match work {
             Work::Send { to, bytes, tag } => format!("send {bytes} B to rank {to}, {}", tagged(tag)),
@@ -136,6 +133,17 @@ impl Program {
     /// Whether some receive takes from any rank or with any tag.
     pub(super) fn is_wild(&self) -> bool {
         self.operations.iter().any(|operation| operation.work.is_wild())
+    }
+
+    /// The first tag of collectives, whose messages have a context of their own (MPI 4.1, section 6.1): no receive with any
+    /// tag takes them. [`ANY`] where the file has all tags for itself.
+    pub(super) fn first_of_collectives(&self) -> u32 {
+        if self.has_collectives { FIRST_TAG } else { ANY }
+    }
+
+    /// Whether messages with a tag are those of a collective.
+    pub(super) fn is_of_collective(&self, tag: u32) -> bool {
+        (self.first_of_collectives()..ANY).contains(&tag)
     }
 
     /// Counts an operation by its word.

@@ -1,9 +1,11 @@
 //! What a file of a program holds, for `weir import`: its format, and counts.
 
+use std::collections::BTreeMap;
+
 use roxmltree::Document;
 use weir_plugin_api::CallError;
 
-use super::operations::{Program, Work};
+use super::operations::{ANY, Program, Work};
 use super::params::{Format, ProgramParams};
 use super::{chakra, goal, matching, msccl, protobuf, simgrid};
 use crate::collective::graph;
@@ -59,22 +61,17 @@ pub struct Unmatched {
 }
 
 impl Unmatched {
-    /// Those of a program. A receive from any rank, or with any tag, takes one message that no other receive of its rank takes.
+    /// Those of a program. A receive from any rank, or with any tag, takes one message that fits and that no other receive of
+    /// its rank takes.
     fn of(program: &Program) -> Self {
         let partner = matching::partners(program, &program.successors());
-        let mut wild = vec![0_u64; program.ranks as usize];
-        program
-            .operations
-            .iter()
-            .filter(|operation| operation.work.is_wild())
-            .for_each(|operation| wild[operation.rank as usize] += 1);
+        let mut wild = Wild::of(program);
         let mut unmatched = Self::default();
         for (number, operation) in
             (0..).zip(&program.operations).filter(|(number, _)| partner[*number as usize] == matching::NONE)
         {
             match operation.work {
-                Work::Send { to, .. } if wild[to as usize] > 0 => {
-                    wild[to as usize] -= 1;
+                Work::Send { to, tag, .. } if wild.take(to, operation.rank, tag, program.is_of_collective(tag)) => {
                     continue;
                 }
                 Work::Send { .. } => unmatched.sends += 1,
@@ -83,8 +80,39 @@ impl Unmatched {
             }
             unmatched.first.get_or_insert_with(|| program.text(number));
         }
-        unmatched.receives += wild.iter().sum::<u64>();
+        unmatched.receives += wild.0.values().sum::<u64>();
         unmatched
+    }
+}
+
+/// How many receives from any rank, or with any tag, are left, by rank, source and tag.
+struct Wild(BTreeMap<(u32, u32, u32), u64>);
+
+impl Wild {
+    fn of(program: &Program) -> Self {
+        let mut wild = BTreeMap::new();
+        for operation in &program.operations {
+            if let Work::Receive { from, tag, .. } = operation.work
+                && operation.work.is_wild()
+            {
+                *wild.entry((operation.rank, from, tag)).or_default() += 1;
+            }
+        }
+        Self(wild)
+    }
+
+    /// Takes a receive of a message from one rank to another: first one with its tag, which takes the fewest others, last one
+    /// that takes any. Where a rank has receives with a tag and receives from a rank, a run may match more.
+    fn take(&mut self, to: u32, from: u32, tag: u32, is_of_collective: bool) -> bool {
+        let keys = [(to, ANY, tag), (to, from, ANY), (to, ANY, ANY)];
+        let keys = if is_of_collective { &keys[..1] } else { &keys[..] };
+        for key in keys {
+            if let Some(left) = self.0.get_mut(key).filter(|left| **left > 0) {
+                *left -= 1;
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::operations::ANY;
+use super::operations::{ANY, Program};
 
 /// When a message or a receive came, and which it is.
 type Entry = (u64, u32);
@@ -10,17 +10,31 @@ type Entry = (u64, u32);
 type Key = (u32, u32);
 
 /// What waits at a rank for its other end.
-#[derive(Default)]
 pub(super) struct Mailbox {
+    /// Messages with this tag or a higher one are those of collectives, which no receive with any tag takes.
+    first_of_collectives: u32,
     /// By source and tag.
     posted: BTreeMap<Key, VecDeque<Entry>>,
     unexpected: BTreeMap<Key, VecDeque<Entry>>,
-    /// The same messages in the order in which they came, of all and by tag; kept where a receive takes from any rank.
+    /// The same messages, but for those of collectives, in the order in which they came, of all and by tag; kept where a
+    /// receive takes from any rank or with any tag.
     all: BTreeMap<u64, Key>,
     by_tag: BTreeMap<(u32, u64), u32>,
 }
 
 impl Mailbox {
+    /// An empty one for each rank of a program.
+    pub(super) fn of_ranks(program: &Program) -> impl Iterator<Item = Self> {
+        let first_of_collectives = program.first_of_collectives();
+        (0..program.ranks).map(move |_| Self {
+            first_of_collectives,
+            posted: BTreeMap::new(),
+            unexpected: BTreeMap::new(),
+            all: BTreeMap::new(),
+            by_tag: BTreeMap::new(),
+        })
+    }
+
     /// A receive, from [`ANY`] rank and with [`ANY`] tag too, has been posted.
     pub(super) fn post(&mut self, key: Key, count: u64, receive: u32) {
         self.posted.entry(key).or_default().push_back((count, receive));
@@ -29,7 +43,7 @@ impl Mailbox {
     /// A message without receive has come; `is_wild`: some receive of the program takes from any rank or with any tag.
     pub(super) fn arrive(&mut self, (from, tag): Key, count: u64, send: u32, is_wild: bool) {
         self.unexpected.entry((from, tag)).or_default().push_back((count, send));
-        if is_wild {
+        if is_wild && tag < self.first_of_collectives {
             self.all.insert(count, (from, tag));
             self.by_tag.insert((tag, count), from);
         }
@@ -42,7 +56,7 @@ impl Mailbox {
             (true, true) => *self.all.first_key_value()?.1,
             (true, false) => (*self.by_tag.range((tag, 0)..=(tag, u64::MAX)).next()?.1, tag),
             (false, true) => {
-                let of_rank = self.unexpected.range((from, 0)..=(from, ANY));
+                let of_rank = self.unexpected.range((from, 0)..(from, self.first_of_collectives));
                 let firsts = of_rank.filter_map(|(key, queue)| Some((queue.front()?.0, *key)));
                 firsts.min()?.1
             }
@@ -59,7 +73,8 @@ impl Mailbox {
 
     /// Takes the first receive that a message fits.
     pub(super) fn take_receive(&mut self, (from, tag): Key) -> Option<u32> {
-        let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
+        let keys = [(from, tag), (ANY, tag), (from, ANY), (ANY, ANY)];
+        let keys = if tag < self.first_of_collectives { &keys[..] } else { &keys[..2] };
         let first = |key: &Key| Some((self.posted.get(key)?.front()?.0, *key));
         let (_, key) = keys.iter().filter_map(first).min()?;
         self.posted.get_mut(&key)?.pop_front().map(|entry| entry.1)

@@ -10,5 +10,6 @@ mod loggp;
 mod offload;
 mod offload_details;
 mod program;
+mod program_any;
 mod program_files;
 mod put;

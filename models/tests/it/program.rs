@@ -12,7 +12,7 @@ pub fn message() -> Value {
     json!({ "latency": 2_500_000, "overhead": 1_500_000, "gap": 1_000_000, "per_byte": 6000.0 })
 }
 
-fn goal(text: &str) -> Value {
+pub fn goal(text: &str) -> Value {
     json!({ "file": named(json!([text])), "format": "goal", "message": message() })
 }
 
@@ -119,7 +119,7 @@ c: recv 1b from 0 tag 1
     assert_eq!(rank_ends(&text), [1_000, 10_500, 9_000 + 4_000 + 1_500 + 70]);
 }
 
-fn over_fabric(text: &str, message: Value, ranks: &[u32]) -> Value {
+pub fn over_fabric(text: &str, message: Value, ranks: &[u32]) -> Value {
     json!({ "file": named(json!([text])), "format": "goal", "message": message, "ranks": ranks })
 }
 
@@ -217,7 +217,7 @@ b requires a
 }
 
 /// A program in which every message has both ends: rank, other rank, size, time before it, and whether the receive comes late.
-fn any_program() -> impl Strategy<Value = String> {
+pub fn any_program() -> impl Strategy<Value = String> {
     let message = (0_usize..4, 1_usize..4, 0_u64..100_000, 0_u64..20_000, any::<bool>());
     prop::collection::vec(message, 1..24).prop_map(|messages| {
         let mut ranks = vec![String::new(); 4];
@@ -369,7 +369,7 @@ fn what_contradicts_itself_is_refused() {
 }
 
 /// A program of two ranks.
-fn two(from: &str, to: &str) -> String {
+pub fn two(from: &str, to: &str) -> String {
     format!("num_ranks 2\nrank 0 {{\n{from}\n}}\nrank 1 {{\n{to}\n}}\n")
 }
 
@@ -417,80 +417,6 @@ fn a_unit_scales_the_counts_of_a_trace() {
     let mut goal = params(1);
     goal["format"] = json!("goal");
     assert!(refusal(&world, "program", &goal).contains("unit: files of this format do not need it"));
-}
-
-/// Rank 0 takes what comes first, over the fabric as on the LogGOPS network: rank 2 sends at once, rank 1 after 1 µs. Each
-/// message of 1000 B takes 1 µs, and L = 0.5 µs.
-#[test]
-fn receives_from_any_take_what_comes_first_over_the_fabric() {
-    let world = World::star(3, 1e9, 0);
-    let text = "num_ranks 3
-rank 0 {
-a: recv 2000b from -1 tag -1
-b: recv 2000b from -1 tag 4
-b requires a
-c: calc 300
-c requires a
-}
-rank 1 {
-w: calc 1000
-s: send 1000b to 0 tag 4
-s requires w
-}
-rank 2 {
-s: send 2000b to 0 tag 9
-}
-";
-    let end = |text: &str, eager: u64, name: &str| {
-        let message = json!({ "latency": 500_000, "eager": eager });
-        let plan = plan(&world, "program", &over_fabric(text, message, &[1, 2, 3]));
-        let outcome = run(&world, &plan, "max-min");
-        outcome.tasks[plan.iter().position(|task| task.name == name).expect(name) + 1].end.0
-    };
-    // That of rank 2 first: 2000 B, of which the last half shares the link into rank 0 with the other message. 1000 B go
-    // alone, then 1000 B at half of the rate beside the 1000 B of rank 1.
-    assert_eq!(end(text, 65_535, "r0.3.recv"), 1_000_000 + 2_000_000 + 500_000);
-    assert_eq!(end(text, 65_535, "r0.6.calc"), 3_500_000 + 300_000);
-    // The message of rank 1 has come by then.
-    assert_eq!(end(text, 65_535, "r0.4.recv"), 3_500_000);
-    // Rendezvous: that of rank 1 goes once its receive is posted, at 2 + 0.5 µs.
-    assert_eq!(end(text, 0, "r0.3.recv"), 2_500_000);
-    assert_eq!(end(text, 0, "r0.4.recv"), 2_500_000 + 1_000_000 + 500_000);
-    // Rank 1 earlier than rank 2, whose tag the second receive does not take.
-    let late = text.replace("rank 2 {\n", "rank 2 {\nw: calc 5000\n").replace("tag 9\n", "tag 9\ns requires w\n");
-    let said = refusal(&world, "program", &over_fabric(&late, json!({}), &[1, 2, 3]));
-    assert!(
-        said.contains(
-            "a deadlock: rank 0, line 4: receive 2000 B from any rank, tag 4, which waits for a message that nobody"
-        ),
-        "{said}"
-    );
-    let few = text.replace("b: recv 2000b from -1 tag 4\nb requires a\n", "");
-    let said = refusal(&world, "program", &over_fabric(&few, json!({}), &[1, 2, 3]));
-    assert!(said.contains("rank 1, line 9: send 1000 B to rank 0, tag 4 has no receive"), "{said}");
-    let small = text.replace("a: recv 2000b", "a: recv 1999b");
-    let said = refusal(&world, "program", &over_fabric(&small, json!({}), &[1, 2, 3]));
-    assert!(said.contains("send 2000 B to rank 0, tag 9, but rank 0, line 3: receive 1999 B"), "{said}");
-}
-
-proptest! {
-    /// A receive from any rank whose tag only one message has takes that one: the time is that of the receive which names it.
-    #[test]
-    fn receives_from_any_with_a_tag_of_their_own_change_nothing(text in any_program(), eager in 0_u64..100_000) {
-        let each = text.lines().map(|line| match line.split_once(" tag ") {
-            Some((head, _)) => {
-                // The k-th message has the k-th tag: `s7` and `r7`.
-                let tag = head[1..].split(':').next().expect("a label");
-                format!("{head} tag {tag}\n")
-            }
-            None => format!("{line}\n"),
-        });
-        let named: String = each.collect();
-        let any = (0..4).fold(named.clone(), |text, rank| text.replace(&format!(" from {rank} "), " from -1 "));
-        let (world, ranks) = (World::small(1e9, 1_000), [CPU_A, FPGA_A, CPU_B, GPU_B]);
-        let time = |text: &str| time_of(&world, "program", &over_fabric(text, json!({ "eager": eager, "overhead": 1_000 }), &ranks));
-        prop_assert_eq!(time(&named), time(&any));
-    }
 }
 
 /// Of several files the one is named in which an operation stands; hosts are for staging.

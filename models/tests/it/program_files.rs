@@ -250,6 +250,24 @@ fn unmatched_messages_are_counted() {
     let found =
         goal("rank 0 {\na: send 5b to 1 tag 3\n}\nrank 1 {\na: recv 5b from -1 tag -1\nb: recv 5b from -1 tag 7\n}\n");
     assert_eq!((found.sends, found.receives, found.first), (0, 1, None));
+    // With a tag it takes no other: here the one of tag 7 remains, in either order.
+    let send = |tag: u32| format!("s{tag}: send 5b to 1 tag {tag}\n");
+    let counts = |sends: String, receives: &str| {
+        let found = goal(&format!("rank 0 {{\n{sends}}}\nrank 1 {{\n{receives}}}\n"));
+        (found.sends, found.receives)
+    };
+    assert_eq!(counts(send(3), "a: recv 5b from -1 tag 7\n"), (1, 1));
+    let both = "a: recv 5b from -1 tag -1\nb: recv 5b from -1 tag 7\n";
+    assert_eq!([send(7) + &send(3), send(3) + &send(7)].map(|sends| counts(sends, both)), [(0, 0); 2]);
+    assert_eq!(counts(send(3) + &send(4), both), (1, 1));
+    // Nor from another rank.
+    let other = goal("rank 0 {\na: recv 5b from 1 tag -1\n}\nrank 1 {\na: recv 5b from 0 tag -1\nb: send 5b to 0\n}\n");
+    assert_eq!((other.sends, other.receives), (0, 1));
+    // Messages of collectives are those of the collective alone.
+    let trace = unmatched(&[("a.txt", b"0 recv -1 -1 8\n0 bcast 8 1\n1 compute 1\n")]).expect("all ranks are there");
+    assert_eq!((trace.sends, trace.receives), (0, 2));
+    let trace = unmatched(&[("a.txt", b"0 recv -1 -1 8\n1 bcast 8 1\n")]).expect("all ranks are there");
+    assert_eq!((trace.sends, trace.receives), (1, 1));
     let trace = unmatched(&[("a.txt", b"0 allreduce 8 1e15\n1 allreduce 8 1e15\n")]);
     assert_eq!(trace, Some(Unmatched::default()));
     // A send to rank 9 of one trace of Chakra: message 1 is about the file.

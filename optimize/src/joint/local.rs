@@ -34,6 +34,10 @@ const KICKS: usize = 4;
 /// "Equal" to the bound, relative: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
 
+/// Candidates that are kept by their digest at most: some 500 MB (*assumed*). What comes later is tried again where it comes again,
+/// and counted again.
+const MOST_KNOWN: usize = 10_000_000;
+
 /// The values of candidates by their digest, infinite for what is no candidate.
 type Known = HashMap<u128, f64>;
 
@@ -64,7 +68,7 @@ impl<V: Evaluate> LocalSearch<'_, V> {
         let mut chains: Vec<Chain<V>> = (0..CHAINS.max(self.starts.len())).map(|chain| self.chain(chain)).collect();
         let (mut left, mut known) = (self.limit, Known::new());
         let all = self.space.candidates();
-        let mut knows_all = false;
+        let (mut knows_all, mut forgotten) = (false, 0);
         while left != Some(0) && !knows_all && !self.cancelled() {
             // A limit is shared out so that the first chains have the more of what does not divide.
             let count = chains.len() as u64;
@@ -79,14 +83,19 @@ impl<V: Evaluate> LocalSearch<'_, V> {
                 return Err(error);
             }
             left = left.map(|left| left - moves.iter().sum::<u64>());
-            known.extend(chains.iter_mut().flat_map(|chain| chain.found.drain()));
+            for (digest, value) in chains.iter_mut().flat_map(|chain| chain.found.drain()) {
+                match known.len() < MOST_KNOWN {
+                    true => drop(known.insert(digest, value)),
+                    false => forgotten += u64::from(value.is_finite()),
+                }
+            }
             knows_all = Some(known.len() as u128) == all;
             if best_of(&chains).is_some_and(|(value, _)| self.reaches_bound(value)) {
                 break;
             }
             self.meet(&mut chains);
         }
-        let evaluated = known.values().filter(|value| value.is_finite()).count() as u64;
+        let evaluated = known.values().filter(|value| value.is_finite()).count() as u64 + forgotten;
         let best = best_of(&chains).filter(|(value, _)| value.is_finite());
         let (all, complete) = (knows_all, knows_all || !self.cancelled());
         Ok(best.map(|(value, candidate)| JointFound { candidate: candidate.clone(), value, evaluated, all, complete }))

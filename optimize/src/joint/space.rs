@@ -4,15 +4,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rand::{Rng, RngExt};
 
-/// One order of each source, one place of each rank, one value of each axis; empty where that does not vary.
+/// One order of each source, one place of each rank, one value of each axis; empty where that does not vary. They compare as
+/// their numbers do: see [`Space`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Candidate {
-    /// Per source: what it sends, by position in its own order.
-    pub order: Vec<Vec<usize>>,
-    /// Device of each rank, by position in the list of devices.
-    pub placement: Vec<usize>,
     /// Value of each axis, by position in its list.
     pub values: Vec<usize>,
+    /// Device of each rank, by position in the list of devices.
+    pub placement: Vec<usize>,
+    /// Per source: what it sends, by position in its own order.
+    pub order: Vec<Vec<usize>>,
 }
 
 impl Candidate {

@@ -75,7 +75,7 @@ fn without_setting(result: &WhatIf) -> String {
             names.push(&change.of);
         }
     }
-    listed("no `--set` changes it alone, the topology writes it together with others: ", &names)
+    listed("no `--set` changes it alone, as the topology writes it together with others: ", &names)
 }
 
 /// What to set, if it is short.

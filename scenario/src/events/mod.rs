@@ -132,11 +132,10 @@ fn on_failure_of(context: &mut Context, value: &Value) -> Read<OnFailure> {
     let mut both = context.each(items, |context, item| context.parse(item, "`on_failure`", choice))?;
     both.sort_unstable_by_key(|choice| choice.restarts());
     match both[..] {
-        [one] => Ok(one),
         [OnFailure::Reroute, OnFailure::Restart] => Ok(OnFailure::RerouteRestart),
         _ => {
-            let message = "these choices of `on_failure` do not go together";
-            Err(context.error(value.span, message, "write one of them, or `[reroute, restart]`"))
+            let message = "`on_failure` takes one word, or two that go together";
+            Err(context.error(value.span, message, "write one of the words, or `[reroute, restart]`"))
         }
     }
 }

@@ -61,6 +61,14 @@ impl Parameter {
             AxisSpec::Range(range) => range.values(),
         }
     }
+
+    /// Of what a search varies, that which decides this value itself, so that it cannot be a parameter.
+    #[must_use]
+    pub fn decided_by(&self, vary: Vary) -> Option<Vary> {
+        let first = self.path.split(['.', '[']).next();
+        let decides = |&&(kind, key, _): &&(Vary, &str, &str)| vary.has(kind) && first == Some(key);
+        DECIDED.iter().find(decides).map(|&(kind, ..)| kind)
+    }
 }
 
 pub(super) fn read(
@@ -89,14 +97,16 @@ pub(super) fn read(
     })
 }
 
+/// What a search decides itself: where that stands in the scenario.
+const DECIDED: [(Vary, &str, &str); 2] =
+    [(Vary::Placement, "ranks", "the device of each rank"), (Vary::Order, "order", "the order of each source")];
+
 /// Refuses parameters that say what the search itself decides: ranks beside placements, orders beside orders.
 pub(super) fn vary_apart(context: &mut Context, value: &Value, vary: Vary) -> Read<()> {
     let Data::Mapping(entries) = &value.data else { return Ok(()) };
-    let decided =
-        [(Vary::Placement, "ranks", "the device of each rank"), (Vary::Order, "order", "the order of each source")];
     context.each(entries, |context, entry| {
         let path = Path::at(context, &entry.key, entry.key_span)?;
-        for (kind, key, what) in decided.into_iter().filter(|&(kind, ..)| vary.has(kind)) {
+        for (kind, key, what) in DECIDED.into_iter().filter(|&(kind, ..)| vary.has(kind)) {
             if let Some(span) = path.starts_with(key) {
                 let message =
                     format!("`{key}` cannot be a parameter beside `vary: {}`: the search decides {what}", kind.word());

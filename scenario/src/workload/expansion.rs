@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
 
 use weir_plugin_api::{NodeId, RouteId};
 use weir_sim_core::{Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
 use super::attributes::{Attributes, Ends, PlacedId};
 use super::group::Groups;
-use super::model::load::Decided;
 use super::model::names::Known;
 use super::model::planner::Models;
-use super::planned::PlannedOperation;
+use super::planned::{Choice, PlannedOperation};
 use super::ranks::Ranks;
 use super::routing::nics::Nics;
 use super::routing::rules::{Routing, Way};
@@ -53,10 +53,10 @@ pub(super) struct Expansion<'a> {
     /// Routes of plans that are checked.
     pub(super) tried: Routes,
     pub(super) operations: Vec<PlannedOperation>,
-    /// What was decided of the first operations that choose under load, in file order.
-    pub(super) decided: &'a [Decided],
-    /// Operations that choose under load, so far.
-    pub(super) under_load: usize,
+    /// As in [`super::Setting`].
+    pub(super) decided: &'a [Option<Choice>],
+    /// As in [`super::Setting`].
+    pub(super) cancel: Option<&'a AtomicBool>,
     pub(super) traffic: Traffic,
     pub(super) stream: Option<TraceStream>,
     /// What the scenario says of the routes of its transfers.

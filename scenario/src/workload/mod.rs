@@ -16,6 +16,7 @@ mod trace;
 mod traffic;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use weir_plugin_api::{NodeId, Registry, RouteId};
 use weir_sim_core::{Routes, TaskGraph, TaskGraphBuilder, TaskId};
@@ -33,7 +34,6 @@ pub(crate) use group::Groups;
 pub use group::TaskKind;
 pub(crate) use item::OPERATION;
 pub use model::choice::INCREMENTAL_FROM;
-use model::load::Decided;
 pub(crate) use model::load::{Situation, under_load};
 use model::names::Known;
 pub(crate) use model::names::Outside;
@@ -96,8 +96,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) arbiter: Option<&'a ArbiterSpec>,
     /// Whether transfers are to be read one by one while they are simulated.
     pub(crate) stream: bool,
-    /// What was decided of the first operations that choose under load; empty at first.
-    pub(crate) decided: &'a [Decided],
+    /// The choice of each operation of a model, in file order, where an earlier read made it; empty at first.
+    pub(crate) decided: &'a [Option<Choice>],
+    /// Ends what is simulated meanwhile soon after it becomes true.
+    pub(crate) cancel: Option<&'a AtomicBool>,
 }
 
 /// Reads `workload`, with the scenario's `ranks` and `order`.
@@ -145,7 +147,7 @@ pub(crate) fn read<'a>(
 impl<'a> Expansion<'a> {
     /// Of a workload without operations yet.
     fn new(setting: Setting<'a>, ranks: Ranks) -> Self {
-        let Setting { topology, has_topology, registry, arbiter, stream, decided } = setting;
+        let Setting { topology, has_topology, registry, arbiter, stream, decided, cancel } = setting;
         Self {
             topology,
             has_topology,
@@ -161,7 +163,7 @@ impl<'a> Expansion<'a> {
             tried: Routes::new(),
             operations: Vec::new(),
             decided,
-            under_load: 0,
+            cancel,
             traffic: Traffic::default(),
             stream: stream.then(TraceStream::default),
             routing: Routing::default(),

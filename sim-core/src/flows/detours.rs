@@ -4,7 +4,8 @@
 //! branches, those that are up; else the route with the fewest links over links that are up, among equals the one that its hash
 //! picks, or that with the smallest sequence of link ids. It is looked for when a link of the present route goes down, and
 //! while the transfer waits because there is none; not when that link comes up. **Assumed**: what was sent before counts as
-//! delivered, in whole bytes, and a route is found in no time. What comes next has the latency of the new route.
+//! delivered, in whole bytes, unless the transfer begins again, and a route is found in no time. What comes next has the
+//! latency of the new route.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -107,7 +107,7 @@ impl Runs<'_> {
     }
 
     fn load(&self, options: &LoadOptions) -> Result<Scenario, Error> {
-        let read = weir_scenario::load(self.source.input(), options, self.registry);
+        let read = weir_scenario::load_unless(self.cancel, self.source.input(), options, self.registry);
         let scenario = read.map_err(|findings| self.registry.error_of(findings))?;
         if scenario.arbiters.len() <= self.arbiter {
             return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));

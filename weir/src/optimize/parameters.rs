@@ -168,7 +168,7 @@ pub(super) fn named<'v>(values: impl IntoIterator<Item = (&'v str, &'v str)>, re
 
 /// An error of a search none of whose candidates runs to its end.
 pub(super) fn none_ends(first: &str) -> Error {
-    let help = "vary something else, or let transfers wait for links that are down: `on_failure: wait`";
+    let help = "vary something else; where links fail, let transfers wait for them: `on_failure: wait`";
     Error::new(ErrorKind::Stopped, format!("no candidate runs to its end; {help}; the first: {first}"))
 }
 

@@ -93,6 +93,14 @@ pub enum SettingsError {
         "`vary: parameters` needs the parameters in the scenario, such as `parameters: {{ workload[0].transfer.size: [1MB, 4MB] }}`"
     )]
     NoParameters,
+    /// A parameter says what the search itself decides.
+    #[error("`{path}` cannot be a parameter beside `vary: {}`, which decides it: leave one of the two out", kind.word())]
+    Decided {
+        /// The parameter.
+        path: String,
+        /// What decides it.
+        kind: Vary,
+    },
     /// What varies is not searched so.
     #[error("no method `{}` for `vary: {}`: use {}", method.word(), vary.word(), methods(*vary))]
     NoSuchMethod {
@@ -248,6 +256,11 @@ impl Settings {
         if vary.has(Vary::Parameters) && spec.is_none_or(|spec| spec.parameters.is_empty()) {
             return Err(SettingsError::NoParameters);
         }
+        for parameter in spec.iter().flat_map(|spec| &spec.parameters).filter(|_| vary.has(Vary::Parameters)) {
+            if let Some(kind) = parameter.decided_by(vary) {
+                return Err(SettingsError::Decided { path: parameter.path.clone(), kind });
+            }
+        }
         // What the file says of another kind of search does not hold for this one, but for what is to become small.
         let own = spec.filter(|_| of_file == Some(vary));
         let of_any = spec.filter(|spec| own.is_some() || !spec.objective.is_cost());
@@ -292,7 +305,7 @@ impl Settings {
         if options.candidates.is_some() && method == Method::Exhaustive {
             return Err(SettingsError::VisitsAll);
         }
-        if options.candidates.is_some() && !simulated && vary != Vary::Order {
+        if options.candidates.is_some() && !simulated && (sweep || vary != Vary::Order) {
             return Err(SettingsError::NotCounted);
         }
         match options.split() {

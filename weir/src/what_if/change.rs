@@ -10,8 +10,8 @@ use super::cost::Costs;
 use super::enough::enough;
 use super::runs::Runs;
 use super::target::Target;
-use crate::Error;
 use crate::widening::{Wider, critical_link};
+use crate::{Error, ErrorKind};
 
 /// No limit: the most that the format allows, 10^18 B/s, so a gigabyte takes a nanosecond; a thousandth of it where several
 /// links make one.
@@ -84,6 +84,7 @@ impl Runs<'_> {
             Ok(Attempt::Done(tried)) => all.changes.push(tried),
             Ok(Attempt::Unused) => all.unused = true,
             Ok(Attempt::Cancelled) => all.complete = false,
+            Err(error) if error.kind() == ErrorKind::Cancelled => all.complete = false,
             Err(error) => {
                 let of = format!("{}{}", target.name(self.scenario.contents()), words(improvement));
                 all.left_out.push(LeftOut { of, why: error.brief() });

@@ -62,7 +62,9 @@ impl<'a> Runs<'a> {
 
     /// The scenario with edits after those that it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<weir_scenario::Scenario, Error> {
-        opener::load(self.source.input(), &self.source.edited(edits), &self.scenario.registry)
+        let mut options = self.source.edited(edits);
+        options.cancel = self.cancel.cloned().or(options.cancel);
+        opener::load(self.source.input(), &options, &self.scenario.registry)
     }
 
     /// A run of a scenario that was read with edits, which has the same arbiters.

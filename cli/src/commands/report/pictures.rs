@@ -16,7 +16,7 @@ pub(super) fn write(folder: &Path, pictures: &[Picture]) -> Result<(), Error> {
     }
     let (count, name) = (pictures.len(), text::clean(&folder.display().to_string()));
     message(&match count {
-        0 => format!("{name}: no picture, as none of these results is a run"),
+        0 => format!("{name}: no picture, as none of these results has transfers or links to draw"),
         1 => format!("wrote {name}: 1 picture"),
         _ => format!("wrote {name}: {count} pictures"),
     });

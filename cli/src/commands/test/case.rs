@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use weir::{Error, ErrorKind, LoadOptions, RunOptions, Scenario};
 use weir_report::text::clean;
@@ -14,7 +15,7 @@ use crate::beside::folder_of;
 use crate::input::read_with;
 use crate::plugins::Arbiters;
 use crate::simulate::watched;
-use crate::{bounded, output};
+use crate::{bounded, interrupt, output};
 
 /// What a file came to.
 pub(super) struct Case {
@@ -99,7 +100,8 @@ fn failed(what: &str, details: String) -> Verdict {
 
 /// The results of today: under the scenario's own arbiters, then under those of `--arbiter`.
 fn results(file: &Path, args: &TestArgs, all: &Arbiters) -> Result<Snapshot, Error> {
-    let options = LoadOptions { library: args.library.clone(), ..LoadOptions::default() };
+    let cancel = Some(Arc::clone(interrupt::flag()));
+    let options = LoadOptions { library: args.library.clone(), cancel, ..LoadOptions::default() };
     let own = read_with(file, options.clone(), all)?;
     let (mut runs, mut titles) = (Vec::new(), Vec::new());
     add_runs(&own, &mut runs, &mut titles)?;

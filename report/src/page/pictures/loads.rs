@@ -27,7 +27,7 @@ pub(super) fn of(title: &str, links: &[LinkRow<'_>], aggregated: &Aggregated) ->
     let rows: BTreeMap<u32, &LinkRow<'_>> = links.iter().filter_map(|link| Some((link.id?, link))).collect();
     let mut busy: Vec<&LinkBins> = aggregated.links.iter().filter(|bins| rows.contains_key(&bins.id)).collect();
     busy.sort_by_key(|bins| (Reverse(bins.permille.iter().sum::<u64>()), bins.id));
-    let (all, few) = (busy.len(), busy.len().min(MOST));
+    let (all, few) = (links.iter().filter(|link| link.bytes > 0).count(), busy.len().min(MOST));
     busy.truncate(few);
     let scale = Scale { from_s: aggregated.from_s, to_s: aggregated.to_s, left: NAMES, width: PLOT };
     let mut svg = Svg::new(&format!("Links over time: {title}"));

@@ -65,7 +65,7 @@ fn draw(svg: &mut Svg, scale: &Scale, row: &TransferRow<'_>, top: f64) {
         }
     };
     bar(ready, start, WAITING, "waits");
-    let alone = row.alone_s.is_some_and(|alone| row.end_s.is_some() && end - ready <= alone * ALONE);
+    let alone = row.alone_s.is_some_and(|alone| row.end_s.is_some() && end - start <= alone * ALONE);
     bar(start, end, if alone { FREE } else { HELD_BACK }, &format!("{name}: {cause}"));
     let words = NAMES + BARS + 12.0;
     svg.text((words, foot), Anchor::Start, true, &fitting(cause, WIDTH - words));

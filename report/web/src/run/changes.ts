@@ -33,11 +33,17 @@ function sameSteps(a: LinkStep[], b: LinkStep[]): boolean {
   return a.length === b.length && a.every((x, i) => x.at_ps === b[i]!.at_ps && x.bandwidth_Bps === b[i]!.bandwidth_Bps);
 }
 
-/** The spans in which a link is down, until the end of the run. */
-export function downSpans(steps: LinkStep[], end: number): [number, number][] {
-  return steps.flatMap((step, i): [number, number][] =>
-    step.bandwidth_Bps === 0 ? [[step.at_s, steps[i + 1]?.at_s ?? end]] : [],
-  );
+/** Whether it changed again after the last step that the data hold. */
+export function isCut(link: ChangedLink): boolean {
+  return link.changes > link.steps.length;
+}
+
+/** The spans in which a link is down, until the end of the run; of a log that is cut, not what comes after its last step. */
+export function downSpans(link: ChangedLink, end: number): [number, number][] {
+  return link.steps.flatMap((step, i): [number, number][] => {
+    const until = link.steps[i + 1]?.at_s ?? (isCut(link) ? undefined : end);
+    return step.bandwidth_Bps === 0 && until !== undefined ? [[step.at_s, until]] : [];
+  });
 }
 
 /** What a link carries from a step on, in words. */

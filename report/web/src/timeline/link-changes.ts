@@ -6,7 +6,7 @@ import { textWidth } from "../core/measure.ts";
 import { type Scale, lastAtMost, toPixel } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
-import { type ChangedLink, changedLinks, downSpans, stepText } from "../run/changes.ts";
+import { type ChangedLink, changedLinks, downSpans, isCut, stepText } from "../run/changes.ts";
 import type { RunView } from "../run/view.ts";
 import { near } from "./bars.ts";
 import { LABEL } from "./labels.ts";
@@ -86,6 +86,7 @@ export class LinkChanges implements RowSource {
     if (at < 0 || !step) lines.push({ what: "carries", value: own ? format.rate(own) : "its own bandwidth" });
     else lines.push({ what: "carries", value: stepText(step) }, { what: "since", value: format.time(step.at_s) });
     const next = link.steps[at + 1];
+    if (!next && isCut(link)) lines.push({ what: "next", value: "not in the data: too many changes" });
     if (next) lines.push({ what: "next", value: `${stepText(next)} at ${format.time(next.at_s)}` });
     return lines;
   }
@@ -113,7 +114,7 @@ function idOf(view: RunView, link: ChangedLink): number | null {
 
 /** Boxes where the link is down. */
 function shades(link: ChangedLink, end: number, scale: Scale): SVGElement[] {
-  return downSpans(link.steps, end).flatMap(([from, to]) => {
+  return downSpans(link, end).flatMap(([from, to]) => {
     if (to < scale.from || from > scale.to) return [];
     const x = near(scale, from);
     const width = Math.max(0.8, near(scale, to) - x);

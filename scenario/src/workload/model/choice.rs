@@ -4,12 +4,11 @@
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, CallError, Plan, SimDuration, SimTime};
 use weir_sim_core::{
-    AdmissionError, Outcome, Routes, RunOptions, Sharing, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit,
-    make_arbiter,
+    AdmissionError, Outcome, Routes, RunOptions, Sharing, SimError, Simulation, Stop, TaskGraph, TaskGraphBuilder,
+    admit, make_arbiter,
 };
 
 use super::check::TaskNames;
-use super::load::Decided;
 use super::request::Request;
 use super::tasks::PlanTarget;
 use crate::arbiter::ArbiterSpec;
@@ -37,14 +36,26 @@ impl<'a> Expansion<'a> {
         let json = request.json();
         let operation = json.to_string();
         let alternatives = self.models.alternatives(context, request, &operation)?;
-        if let Some(decided) = self.decided_next(context, request, &alternatives)? {
-            return self.as_decided(context, request, &json, alternatives, decided);
-        }
         if alternatives.is_empty() {
+            leaves_something_open(context, request)?;
             let (plan, names) = self.checked(context, request, &operation)?;
             return Ok(Chosen { operation, plan, names, choice: None });
         }
-        let key = key(&json, &alternatives);
+        // Operations are added in file order, so that an earlier read had this one at the same place.
+        match self.decided.get(self.operations.len()).cloned().flatten() {
+            Some(choice) => self.as_decided(context, request, alternatives, choice),
+            None => self.fastest_alone(context, request, key(&json, &alternatives), alternatives),
+        }
+    }
+
+    /// Simulates each alternative alone.
+    fn fastest_alone(
+        &mut self,
+        context: &mut Context,
+        request: &Request<'a>,
+        key: Box<str>,
+        alternatives: Vec<Alternative>,
+    ) -> Read<Chosen> {
         let mut best: Option<(SimDuration, usize, String)> = None;
         let (mut tried, mut count) = (Vec::with_capacity(alternatives.len()), 0);
         for Alternative { label, operation } in alternatives {
@@ -72,38 +83,17 @@ impl<'a> Expansion<'a> {
         Ok(Chosen { operation, plan, names, choice })
     }
 
-    /// What was decided under load of the next operation that asks for it; `None` where nothing was yet, or it does not ask.
-    fn decided_next(
-        &mut self,
-        context: &mut Context,
-        request: &Request<'a>,
-        alternatives: &[Alternative],
-    ) -> Read<Option<&'a Decided>> {
-        let Some(span) = request.under_load else { return Ok(None) };
-        if alternatives.is_empty() {
-            let message = format!("{} leaves nothing open that could be chosen under load", request.what());
-            return Err(context.error(span, message, "leave `under` out, or say `auto`, as in `packet: auto`"));
-        }
-        self.under_load += 1;
-        Ok(self.decided.get(self.under_load - 1))
-    }
-
-    /// The alternative that was decided on.
+    /// The alternative that was decided on; nothing is simulated.
     fn as_decided(
         &mut self,
         context: &mut Context,
         request: &Request<'a>,
-        json: &Json,
         mut alternatives: Vec<Alternative>,
-        Decided { chosen, times }: &Decided,
+        choice: Choice,
     ) -> Read<Chosen> {
-        let key = key(json, &alternatives);
-        let time = |at: usize| times.get(at).copied().unwrap_or(SimDuration::ZERO);
-        let tried = alternatives.iter().enumerate().map(|(at, way)| (way.label.as_str().into(), time(at))).collect();
-        let operation = alternatives.swap_remove((*chosen).min(alternatives.len() - 1)).operation;
+        let operation = alternatives.swap_remove(choice.chosen.min(alternatives.len() - 1)).operation;
         let (plan, names) = self.checked(context, request, &operation)?;
-        let choice = Some(Choice { key, under_load: true, alternatives: tried, chosen: *chosen });
-        Ok(Chosen { operation, plan, names, choice })
+        Ok(Chosen { operation, plan, names, choice: Some(choice) })
     }
 
     /// How long a plan takes when nothing else goes on, under the scenario's first arbiter.
@@ -117,6 +107,9 @@ impl<'a> Expansion<'a> {
         let tasks = builder.build().map_err(|_| request.wrong_answer(context, "planned a cycle"))?;
         let run = self.run(&tasks, &routes).ok_or_else(|| self.no_arbiter(context, request))?;
         run.map_err(|trouble| {
+            if matches!(trouble, Trouble::Cancelled) {
+                return context.cancelled(request.id.span, interrupted(&request.what()));
+            }
             let spec = self.models.arbiter.map_or("", |spec| &spec.name);
             let text = format!("{} cannot be tried under arbiter `{spec}`: {trouble}", request.what());
             if trouble.is_the_arbiters() {
@@ -144,7 +137,8 @@ impl<'a> Expansion<'a> {
     fn run(&self, tasks: &TaskGraph, routes: &Routes) -> Option<Result<SimDuration, Trouble>> {
         let simulation = Simulation { fabric: &self.topology.fabric, routes, tasks };
         let makespan = |outcome: Outcome| SimDuration(outcome.makespan.0);
-        Some(trial(self.models.arbiter?, simulation, RunOptions::default()).map(makespan))
+        let options = RunOptions { cancel: self.cancel, ..RunOptions::default() };
+        Some(trial(self.models.arbiter?, simulation, options).map(makespan))
     }
 }
 
@@ -160,7 +154,20 @@ pub(super) fn trial(
     admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
     let incremental = |entry| Sharing::Incremental { entry, params: &params, from: INCREMENTAL_FROM, peaks_below: 0 };
     let sharing = entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental);
-    Ok(simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..options })?)
+    let outcome = simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..options })?;
+    if outcome.stop == Stop::Cancelled { Err(Trouble::Cancelled) } else { Ok(outcome) }
+}
+
+/// Says at what the reader was when it was asked to end.
+pub(super) fn interrupted(operation: &str) -> String {
+    format!("interrupted while the alternatives of {operation} were tried")
+}
+
+/// Refuses `under: load` where the model has no alternatives.
+fn leaves_something_open(context: &mut Context, request: &Request<'_>) -> Read<()> {
+    let Some(span) = request.under_load else { return Ok(()) };
+    let message = format!("{} leaves nothing open that could be chosen under load", request.what());
+    Err(context.error(span, message, "leave `under` out, or say `auto`, as in `packet: auto`"))
 }
 
 /// Why an alternative cannot be tried.
@@ -170,6 +177,8 @@ pub(super) enum Trouble {
     Arbiter(#[from] AdmissionError),
     #[error("{0}")]
     Run(#[from] SimError),
+    #[error("interrupted")]
+    Cancelled,
 }
 
 impl Trouble {
@@ -178,6 +187,7 @@ impl Trouble {
         match self {
             Self::Arbiter(refusal) => !matches!(refusal.error, CallError::Refused(_)),
             Self::Run(error) => matches!(error, SimError::Arbiter(_) | SimError::Audit(_)),
+            Self::Cancelled => false,
         }
     }
 }

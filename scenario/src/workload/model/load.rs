@@ -1,12 +1,12 @@
 //! Operations that choose under load: each alternative is tried in a run of the whole scenario.
 //!
 //! ```text
-//! workload with choices alone ─► first operation with `under: load` ─► a run for each alternative ─► Decided ─► the next
+//! workload with choices alone ─► first operation with `under: load` ─► a run for each alternative ─► decided ─► the next
 //! ```
 //!
 //! **Definition.** The best alternative has the least time from the operation's release to its end. Operations decide in file
-//! order: those before have what they decided on, those after what is the fastest alone. Transfers go by rates under the
-//! scenario's first arbiter, with its links that change.
+//! order: those before have what they decided on, those after what is the fastest alone, which the first read finds once
+//! for all. Transfers go by rates under the scenario's first arbiter, with its links that change.
 //! **Ties.** The first of the fastest.
 //! **Source.** The choice is that of `packet: auto`, Aggarwal et al., PGAS 2010, section 6, which tunes on an idle machine.
 
@@ -14,25 +14,16 @@ use weir_plugin_api::{CallError, RateArbiter, SimDuration};
 use weir_sim_core::{Changing, Fabric, LinkChanges, Outcome, RunOptions, Simulation, TaskId, admit, make_arbiter};
 
 use super::super::{Setting, Workload, WorkloadKeys, read};
-use super::choice::{Trouble, trial};
+use super::choice::{Trouble, interrupted, trial};
 use crate::arbiter::ArbiterSpec;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::source::Span;
-use crate::workload::PlannedOperation;
+use crate::workload::{Choice, PlannedOperation};
 
 /// Runs of the whole scenario that choices take at most; *assumed*, some minutes for a scenario of some hundred transfers.
 const MOST_RUNS: usize = 10_000;
-
-/// What an operation decided on.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Decided {
-    /// Which alternative.
-    pub(crate) chosen: usize,
-    /// The time of each; empty while they are tried.
-    pub(crate) times: Vec<SimDuration>,
-}
 
 /// What runs beside the workload.
 #[derive(Clone, Copy)]
@@ -56,23 +47,29 @@ pub(crate) fn under_load<'a>(
     }
     let _choices = tracing::debug_span!("choices under load").entered();
     affordable(context, &workload)?;
-    let (mut decided, mut workload) = (Vec::new(), workload);
-    loop {
-        let at = decided.len();
-        let choice = choosing(&workload).nth(at).and_then(|operation| operation.choice.as_ref());
-        let Some(ways) = choice.map(|choice| choice.alternatives.len()) else { return Ok(workload) };
-        decided.push(Decided::default());
+    let mut decided: Vec<_> = workload.operations.iter().map(|operation| operation.choice.clone()).collect();
+    drop(workload);
+    let open: Vec<usize> =
+        (0..decided.len()).filter(|&at| decided[at].as_ref().is_some_and(|c| c.under_load)).collect();
+    for at in open {
+        let ways = decided[at].as_ref().map_or(0, |choice| choice.alternatives.len());
         let mut times = Vec::with_capacity(ways);
         for way in 0..ways {
-            decided[at].chosen = way;
+            decided[at].iter_mut().for_each(|choice| choice.chosen = way);
             let tried = again(context, files, (setting, keys), &decided)?;
             times.push(time(context, setting, situation, &tried, at)?);
         }
-        let fastest = times.iter().enumerate().min_by_key(|&(way, time)| (*time, way));
-        decided[at] = Decided { chosen: fastest.map_or(0, |(way, _)| way), times };
-        workload = again(context, files, (setting, keys), &decided)?;
-        tracing::debug!(operation = at, chosen = decided[at].chosen, ways, "chose under load");
+        decided[at].iter_mut().for_each(|choice| decide(choice, &times));
+        let chosen = decided[at].as_ref().map(|choice| choice.chosen);
+        tracing::debug!(operation = at, chosen, ways, "chose under load");
     }
+    again(context, files, (setting, keys), &decided)
+}
+
+/// Takes the fastest alternative.
+fn decide(choice: &mut Choice, times: &[SimDuration]) {
+    choice.chosen = (0..times.len()).min_by_key(|&way| (times[way], way)).unwrap_or(0);
+    choice.alternatives.iter_mut().zip(times).for_each(|((_, time), &loaded)| *time = loaded);
 }
 
 /// The operations that choose under load, in file order.
@@ -101,31 +98,34 @@ fn place(workload: &Workload, operation: &PlannedOperation) -> Span {
     workload.groups.of(task).map(|group| group.place(0)).unwrap_or_default()
 }
 
-/// The workload with what is decided. Files were read before, and count once.
+/// The workload with what is decided: no alternative is simulated again. Files were read before, and count once.
 fn again<'a>(
     context: &mut Context,
     files: &Files,
     (setting, keys): (Setting<'a>, WorkloadKeys<'a>),
-    decided: &[Decided],
+    decided: &[Option<Choice>],
 ) -> Read<Workload> {
     let setting: Setting<'_> = Setting { decided, ..setting };
     read(context, &mut files.clone(), setting, keys)
 }
 
-/// From release to end of an operation, by its number among those that choose under load, in a run of all.
+/// From release to end of the operation at a place of the file, in a run of all.
 fn time(
     context: &mut Context,
     setting: Setting<'_>,
     situation: Situation<'_>,
     workload: &Workload,
-    number: usize,
+    at: usize,
 ) -> Read<SimDuration> {
-    let operation = choosing(workload).nth(number).ok_or(Reported)?;
+    let operation = workload.operations.get(at).ok_or(Reported)?;
     let outcome = run(setting, situation, workload).map_err(|trouble| {
         let way = operation.choice.as_ref().and_then(|choice| choice.label()).unwrap_or_default();
-        let what = format!("{} {} cannot be tried under load", operation.kind, quoted(&operation.id));
-        let text = format!("{what} with {}: {trouble}", quoted(way));
+        let what = format!("{} {}", operation.kind, quoted(&operation.id));
+        let text = format!("{what} cannot be tried under load with {}: {trouble}", quoted(way));
         let span = place(workload, operation);
+        if matches!(trouble, Trouble::Cancelled) {
+            return context.cancelled(span, interrupted(&what));
+        }
         match trouble.is_the_arbiters() {
             true => context.plugin_error(span, Problem::new(text, "report it to the author of the arbiter")),
             false => context.error(span, text, "decide what is left open, or choose it alone: `under: alone`"),
@@ -137,14 +137,14 @@ fn time(
 }
 
 fn run(
-    Setting { topology, .. }: Setting<'_>,
+    Setting { topology, cancel, .. }: Setting<'_>,
     Situation { arbiter, changes }: Situation<'_>,
     workload: &Workload,
 ) -> Result<Outcome, Trouble> {
     let simulation = Simulation { fabric: &topology.fabric, routes: &workload.routes, tasks: &workload.tasks };
     let make = |fabric: &Fabric| on_changed(arbiter, fabric, workload);
     let changing = (!changes.is_empty()).then_some(Changing { links: changes, make: &make });
-    let outcome = trial(arbiter, simulation, RunOptions { changing, ..RunOptions::default() })?;
+    let outcome = trial(arbiter, simulation, RunOptions { changing, cancel, ..RunOptions::default() })?;
     // Without a limit of time a run ends, or says why not.
     debug_assert!(outcome.tasks.iter().all(|task| !task.end.is_never()));
     Ok(outcome)

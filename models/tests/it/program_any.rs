@@ -1,0 +1,167 @@
+//! Programs with receives from any rank or with any tag: what they take, over the fabric and on the LogGOPS network.
+
+use crate::common::*;
+use crate::program::{any_program, goal, message, over_fabric, two};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// When a task ends, ps.
+fn end_of(world: &World, params: &Value, name: &str) -> u64 {
+    let plan = plan(world, "program", params);
+    let outcome = run(world, &plan, "max-min");
+    // The release of the operation comes first.
+    outcome.tasks[plan.iter().position(|task| task.name == name).expect(name) + 1].end.0
+}
+
+/// Rank 0 takes what comes first, over the fabric as on the LogGOPS network: rank 2 sends at once, rank 1 after 1 µs. Each
+/// message of 1000 B takes 1 µs, and L = 0.5 µs.
+#[test]
+fn receives_from_any_take_what_comes_first_over_the_fabric() {
+    let world = World::star(3, 1e9, 0);
+    let text = "num_ranks 3
+rank 0 {
+a: recv 2000b from -1 tag -1
+b: recv 2000b from -1 tag 4
+b requires a
+c: calc 300
+c requires a
+}
+rank 1 {
+w: calc 1000
+s: send 1000b to 0 tag 4
+s requires w
+}
+rank 2 {
+s: send 2000b to 0 tag 9
+}
+";
+    let end = |text: &str, eager: u64, name: &str| {
+        let message = json!({ "latency": 500_000, "eager": eager });
+        end_of(&world, &over_fabric(text, message, &[1, 2, 3]), name)
+    };
+    // That of rank 2 first: 2000 B, of which the last half shares the link into rank 0 with the other message. 1000 B go
+    // alone, then 1000 B at half of the rate beside the 1000 B of rank 1.
+    assert_eq!(end(text, 65_535, "r0.3.recv"), 1_000_000 + 2_000_000 + 500_000);
+    assert_eq!(end(text, 65_535, "r0.6.calc"), 3_500_000 + 300_000);
+    // The message of rank 1 has come by then.
+    assert_eq!(end(text, 65_535, "r0.4.recv"), 3_500_000);
+    // Rendezvous: that of rank 1 goes once its receive is posted, at 2 + 0.5 µs.
+    assert_eq!(end(text, 0, "r0.3.recv"), 2_500_000);
+    assert_eq!(end(text, 0, "r0.4.recv"), 2_500_000 + 1_000_000 + 500_000);
+    // Rank 1 earlier than rank 2, whose tag the second receive does not take.
+    let late = text.replace("rank 2 {\n", "rank 2 {\nw: calc 5000\n").replace("tag 9\n", "tag 9\ns requires w\n");
+    let said = refusal(&world, "program", &over_fabric(&late, json!({}), &[1, 2, 3]));
+    assert!(
+        said.contains(
+            "a deadlock: rank 0, line 4: receive 2000 B from any rank, tag 4, which waits for a message that nobody"
+        ),
+        "{said}"
+    );
+    let few = text.replace("b: recv 2000b from -1 tag 4\nb requires a\n", "");
+    let said = refusal(&world, "program", &over_fabric(&few, json!({}), &[1, 2, 3]));
+    assert!(said.contains("rank 1, line 9: send 1000 B to rank 0, tag 4 has no receive"), "{said}");
+    let small = text.replace("a: recv 2000b", "a: recv 1999b");
+    let said = refusal(&world, "program", &over_fabric(&small, json!({}), &[1, 2, 3]));
+    assert!(said.contains("send 2000 B to rank 0, tag 9, but rank 0, line 3: receive 1999 B"), "{said}");
+}
+
+/// A receive from any rank with any tag takes no message of a collective: rank 1 is in the all-reduce long before rank 2 has
+/// computed for 1 ms and sends.
+#[test]
+fn receives_from_any_leave_collectives_alone() {
+    let world = World::star(3, 1e12, 0);
+    let trace =
+        "0 recv -1 -1 1000\n0 allreduce 8 0\n1 allreduce 8 0\n2 compute 1000000\n2 send 0 5 1000\n2 allreduce 8 0\n";
+    let end = |trace: &str, message: Value| {
+        let params = json!({ "file": named(json!([trace])), "format": "simgrid-ti", "ranks": [1, 2, 3], "flop_rate": 1e9,
+            "message": message });
+        end_of(&world, &params, "r0.1.recv")
+    };
+    // Over the fabric 1000 B at 1 B/ps, beside the 8 B that rank 2 sends for the all-reduce at once; on the LogGOPS network
+    // o + L + o + 999 G.
+    for trace in [trace, &trace.replace("recv -1", "recv 2")] {
+        assert_eq!(end(trace, json!({})), 1_000_000_000 + 1_000 + 8);
+        assert_eq!(end(trace, message()), 1_000_000_000 + 1_500_000 + 2_500_000 + 1_500_000 + 999 * 6_000);
+    }
+    // Both wait for the receive, and that of the collective has come first.
+    let late = format!("0 compute 2000000\n{trace}");
+    let params = json!({ "file": named(json!([late])), "format": "simgrid-ti", "ranks": [1, 2, 3], "flop_rate": 1e9 });
+    assert_eq!(end_of(&world, &params, "r0.2.recv"), 2_000_000_000);
+    // From rank 1 with any tag: posted before the message of the collective comes, and behind it.
+    let own = "0 irecv 1 -1 1000\n0 allreduce 8 0\n0 waitall\n1 allreduce 8 0\n1 send 0 5 1000\n2 allreduce 8 0\n";
+    for trace in [own.to_owned(), format!("0 compute 2000000\n{own}")] {
+        for message in [json!({}), message()] {
+            let params = json!({ "file": named(json!([trace])), "format": "simgrid-ti", "ranks": [1, 2, 3],
+                "flop_rate": 1e9, "message": message });
+            assert!(time_of(&world, "program", &params) > 0);
+        }
+    }
+}
+
+/// GOAL has no collectives: a receive with any tag takes the highest tags, too.
+#[test]
+fn tags_of_goal_are_all_its_own() {
+    let text = two("a: send 5b to 1 tag 4294967294", "a: recv 5b from -1 tag -1");
+    for params in [goal(&text), over_fabric(&text, json!({}), &[CPU_A, CPU_B])] {
+        assert!(time_of(&World::small(1e9, 0), "program", &params) > 0);
+    }
+}
+
+/// The receive from any takes the first message, so that the second one is for the receive that names its rank: the sizes fit.
+#[test]
+fn sizes_are_those_of_the_messages_that_meet() {
+    let world = World::small(1e9, 0);
+    let text = two(
+        "a: recv 2000b from -1 tag 4\nb: recv 1000b from 1 tag 4\nb requires a",
+        "a: send 2000b to 0 tag 4\nb: send 1000b to 0 tag 4\nb requires a",
+    );
+    let small = text.replace("recv 2000b", "recv 1999b");
+    for of in [goal, |text: &str| over_fabric(text, json!({}), &[CPU_A, CPU_B])] {
+        assert!(time_of(&world, "program", &of(&text)) > 0);
+        let said = refusal(&world, "program", &of(&small));
+        let wanted = "rank 1, line 8: send 2000 B to rank 0, tag 4, but rank 0, line 3: receive 1999 B from any rank";
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+/// Staged, a send is done once its bytes are in host memory: after 10 ns of 30, at 1 B/ps. The second message of rank 1 thus
+/// begins at 10 ns, behind that of rank 2 or before it. Each receive has room for its own message alone.
+#[test]
+fn staged_sends_end_with_the_copy_to_the_host() {
+    let world = World::star(6, 1e12, 0);
+    let receives = |second: u32, third: u32| {
+        format!("a: recv 10000b from -1 tag -1\nb: recv {second}b from -1 tag -1\nc: recv {third}b from -1 tag -1")
+    };
+    let time = |calc: u64, eager: u32, receives: String| {
+        let sends = "a: send 10000b to 0\nb: send 2000b to 0\nb requires a";
+        let late = format!("w: calc {calc}\ns: send 1000b to 0\ns requires w");
+        let text = format!("num_ranks 3\nrank 0 {{\n{receives}\n}}\nrank 1 {{\n{sends}\n}}\nrank 2 {{\n{late}\n}}\n");
+        let params = json!({ "file": named(json!([text])), "format": "goal", "ranks": [1, 2, 3], "hosts": [4, 5, 6],
+            "message": { "staging": true, "eager": eager } });
+        time_of(&world, "program", &params)
+    };
+    for eager in [0, 65_535] {
+        assert!(time(5, eager, receives(1000, 2000)) > 0);
+        assert!(time(20, eager, receives(2000, 1000)) > 0);
+    }
+}
+
+proptest! {
+    /// A receive from any rank whose tag only one message has takes that one: the time is that of the receive which names it.
+    #[test]
+    fn receives_from_any_with_a_tag_of_their_own_change_nothing(text in any_program(), eager in 0_u64..100_000) {
+        let each = text.lines().map(|line| match line.split_once(" tag ") {
+            Some((head, _)) => {
+                // The k-th message has the k-th tag: `s7` and `r7`.
+                let tag = head[1..].split(':').next().expect("a label");
+                format!("{head} tag {tag}\n")
+            }
+            None => format!("{line}\n"),
+        });
+        let named: String = each.collect();
+        let any = (0..4).fold(named.clone(), |text, rank| text.replace(&format!(" from {rank} "), " from -1 "));
+        let (world, ranks) = (World::small(1e9, 1_000), [CPU_A, FPGA_A, CPU_B, GPU_B]);
+        let time = |text: &str| time_of(&world, "program", &over_fabric(text, json!({ "eager": eager, "overhead": 1_000 }), &ranks));
+        prop_assert_eq!(time(&named), time(&any));
+    }
+}
