@@ -330,7 +330,7 @@ def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading
     sent = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else source
     for key in ("library", "folder"):
         if reading.get(key) is not None:
-            reading = {**reading, key: os.path.abspath(reading[key])}  # type: ignore[literal-required, misc]
+            reading = {**reading, key: os.path.abspath(reading[key])}  # type: ignore[misc]
     if reading.get("plugin"):
         reading = {**reading, "plugin": [os.path.abspath(file) for file in _listed(reading["plugin"])]}
     if hasattr(client, "submit") and hasattr(client, "ncores"):
