@@ -34,8 +34,8 @@ const KICKS: usize = 4;
 /// "Equal" to the bound, relative: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
 
-/// Candidates that are kept by their digest at most: some 500 MB (*assumed*). What comes later is tried again where it comes again,
-/// and counted again.
+/// With so many candidates no further round is kept by its digests: some 550 MB (*assumed*). What comes later is evaluated, and
+/// counted, each time it comes.
 const MOST_KNOWN: usize = 10_000_000;
 
 /// The values of candidates by their digest, infinite for what is no candidate.
@@ -83,11 +83,11 @@ impl<V: Evaluate> LocalSearch<'_, V> {
                 return Err(error);
             }
             left = left.map(|left| left - moves.iter().sum::<u64>());
-            for (digest, value) in chains.iter_mut().flat_map(|chain| chain.found.drain()) {
-                match known.len() < MOST_KNOWN {
-                    true => drop(known.insert(digest, value)),
-                    false => forgotten += u64::from(value.is_finite()),
-                }
+            // A round is kept as a whole, so that the order in a map of hashes decides nothing.
+            let found = chains.iter_mut().flat_map(|chain| chain.found.drain());
+            match known.len() < MOST_KNOWN {
+                true => known.extend(found),
+                false => forgotten += found.filter(|(_, value)| value.is_finite()).count() as u64,
             }
             knows_all = Some(known.len() as u128) == all;
             if best_of(&chains).is_some_and(|(value, _)| self.reaches_bound(value)) {

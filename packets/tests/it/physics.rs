@@ -4,9 +4,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
-use weir_packets::{
-    Engine, Inputs, Interleave, Network, NodeSettings, PacketError, Queues, Switching, TransferSpec, WireRate,
-};
+use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate};
 use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, at_once, link, node, spec};
@@ -431,62 +429,4 @@ fn shared_queues_are_moved_on_with_their_transfers() {
             assert!(with.2 > 0 || early.len() > 1, "{how:?}: hops are skipped");
         }
     }
-}
-
-/// Ten packets over two links are 20 hops: a run of at most 20 ends, one of at most 19 says so.
-#[test]
-fn hops_are_limited_to_the_last_one() {
-    let tree = chain(2, WireRate::wire(1e10).unwrap());
-    let run = |most| {
-        let mut engine = tree.round_robin().with_most_hops(most);
-        engine.admit(0, 0, &spec(2560, &tree.route(2, 0)))?;
-        engine.step(0)?;
-        loop {
-            let next = engine.advance(u64::MAX, &|| false)?;
-            if next == u64::MAX {
-                return Ok(());
-            }
-            while engine.take_notice(next).is_some() {}
-            engine.step(next)?;
-        }
-    };
-    assert_eq!(run(20), Ok(()));
-    assert_eq!(run(19), Err(PacketError::Hops { most: 19 }));
-}
-
-/// Nothing will happen in an engine before a transfer is admitted, and after all have ended.
-#[test]
-fn an_engine_is_idle_without_transfers() {
-    let tree = chain(2, WireRate::wire(1e10).unwrap());
-    let mut engine = tree.round_robin();
-    assert!(engine.is_idle());
-    engine.admit(0, 0, &spec(1000, &tree.route(2, 0))).unwrap();
-    engine.step(0).unwrap();
-    assert!(!engine.is_idle());
-    crate::net::finish(&mut engine);
-    assert!(engine.is_idle());
-}
-
-/// Ends of three transfers of 100 packets of 280 ns from one device to three others over a switch whose input has a queue for
-/// each output. The link to the switch is ten times as fast as those behind it.
-fn ends_behind_one_input(inputs: Inputs) -> Vec<u64> {
-    let mut tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(1e9).unwrap()));
-    tree.link = weir_packets::LinkSettings { queues: Queues::Voq, inputs, buffer: None, ..tree.link };
-    let mut links = tree.links();
-    links[0].rate = WireRate::wire(1e10).unwrap();
-    let network = Network::new(links, tree.nodes.clone(), 1).unwrap();
-    let mut engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; 8].into());
-    at_once(&tree, &mut engine, &[(1, 2, 25_600), (1, 3, 25_600), (1, 4, 25_600)]).iter().map(|times| times.1).collect()
-}
-
-/// An input that serves one output at a time turns to the next one after each packet: all end within two packets of each
-/// other, after 300. One that serves all at once needs the time of 100.
-#[test]
-fn an_input_serves_its_outputs_in_turn_or_all_at_once() {
-    let packet = 280_000;
-    let serial = ends_behind_one_input(Inputs::Serial);
-    assert!(serial.is_sorted() && serial[2] - serial[0] == 2 * packet, "{serial:?}");
-    assert!((300 * packet..302 * packet).contains(&serial[2]), "{serial:?}");
-    let parallel = ends_behind_one_input(Inputs::Parallel);
-    assert!(parallel.iter().all(|end| (100 * packet..102 * packet).contains(end)), "{parallel:?}");
 }
