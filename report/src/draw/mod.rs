@@ -2,12 +2,11 @@
 
 mod dot;
 mod gantt;
-pub(crate) mod svg;
+pub mod svg;
 mod tree;
 
 pub use dot::dot;
 pub use gantt::gantt;
-pub use svg::escaped as escaped_for_svg;
 pub use tree::tree;
 
 use weir_plugin_api::NodeId;

@@ -13,41 +13,48 @@ const FONT: f64 = 12.0;
 pub(crate) const GREY: &str = "#5f6b76";
 const BLACK: &str = "#1b1f23";
 
-/// Where a text stands.
+/// Which point of a text its place is.
 #[derive(Clone, Copy)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// Its first letter.
     Start,
+    /// Its middle.
     Middle,
+    /// Its last letter.
+    End,
 }
 
 /// A document while it is drawn. Places are pixels from the left and from the top.
-pub(crate) struct Svg(String);
+pub struct Svg(String);
 
 impl Svg {
     /// With a title, which screen readers and file managers tell.
-    pub(crate) fn new(title: &str) -> Self {
+    #[must_use]
+    pub fn new(title: &str) -> Self {
         Self(format!("<title>{}</title>\n", escaped(title)))
     }
 
     /// A text with its foot at `y`, in black or grey.
-    pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, is_grey: bool, text: &str) {
+    pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, is_grey: bool, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
         };
         let fill = if is_grey { GREY } else { BLACK };
         let _ = writeln!(self.0, "<text x=\"{x:.1}\" y=\"{y:.1}\"{anchor} fill=\"{fill}\">{}</text>", escaped(text));
     }
 
-    /// The headline: bold, and a line of explanation below.
-    pub(crate) fn head(&mut self, title: &str, below: &str) {
-        let _ =
-            writeln!(self.0, "<text x=\"16\" y=\"24\" font-weight=\"bold\" fill=\"{BLACK}\">{}</text>", escaped(title));
-        self.text((16.0, 44.0), Anchor::Start, true, below);
+    /// A headline below `top`: bold, and a line of explanation below it.
+    pub fn head(&mut self, top: f64, title: &str, below: &str) {
+        let y = top + 24.0;
+        let title = escaped(title);
+        let _ = writeln!(self.0, "<text x=\"16\" y=\"{y:.0}\" font-weight=\"bold\" fill=\"{BLACK}\">{title}</text>");
+        self.text((16.0, top + 44.0), Anchor::Start, true, below);
     }
 
     /// A filled box; `about` is what a pointer on it tells.
-    pub(crate) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str, about: &str) {
+    pub fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str, about: &str) {
         let place = format!("x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.1}\" fill=\"{fill}\"");
         let _ = match about {
             "" => writeln!(self.0, "<rect {place}/>"),
@@ -71,7 +78,8 @@ impl Svg {
     }
 
     /// The document, so wide and high.
-    pub(crate) fn finish(self, width: f64, height: f64) -> String {
+    #[must_use]
+    pub fn finish(self, width: f64, height: f64) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
              viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"{FONT}\">\n\

@@ -32,7 +32,7 @@ pub(super) fn of(title: &str, links: &[LinkRow<'_>], aggregated: &Aggregated) ->
     let scale = Scale { from_s: aggregated.from_s, to_s: aggregated.to_s, left: NAMES, width: PLOT };
     let mut svg = Svg::new(&format!("Links over time: {title}"));
     let cut = if few < all { format!(", the {few} busiest of {all}") } else { String::new() };
-    svg.head(title, &format!("Links over time{cut}: a full row is the bandwidth; the share is the mean"));
+    svg.head(0.0, title, &format!("Links over time{cut}: a full row is the bandwidth; the share is the mean"));
     let bottom = TOP + ROW * few as f64;
     for (bins, top) in busy.iter().zip((0..).map(|at| TOP + ROW * f64::from(at))) {
         draw(&mut svg, bins, rows.get(&bins.id)?, top);

@@ -32,7 +32,7 @@ pub(super) fn of(title: &str, transfers: &[TransferRow<'_>], end_s: f64) -> Opti
     let scale = Scale { from_s: first, to_s: last, left: NAMES, width: BARS };
     let mut svg = Svg::new(&format!("Timeline: {title}"));
     let cut = if shown.len() < ready { format!("; the {} longest of {ready}", shown.len()) } else { String::new() };
-    svg.head(title, &format!("Transfers: grey waits, blue as fast as alone, orange held back{cut}"));
+    svg.head(0.0, title, &format!("Transfers: grey waits, blue as fast as alone, orange held back{cut}"));
     let bottom = TOP + ROW * shown.len() as f64;
     scale.draw(&mut svg, TOP, bottom);
     for (row, top) in shown.iter().zip((0..).map(|at| TOP + ROW * f64::from(at))) {

@@ -29,7 +29,7 @@ pub(super) fn of(title: &str, nodes: &[NodeRow<'_>], links: &[LinkRow<'_>], end_
     }
     let by_ends = links.iter().map(|link| ((&*link.from, &*link.to), link)).collect();
     let mut tree = Tree { svg: Svg::new(&format!("Topology: {title}")), links: by_ends, end_s, rows: 0, left: 0 };
-    tree.svg.head(title, "Topology: the share of its bandwidth that each link carried over the whole run");
+    tree.svg.head(0.0, title, "Topology: the share of its bandwidth that each link carried over the whole run");
     for (x, words) in COLUMNS.into_iter().zip(["to the parent", "from the parent"]) {
         tree.svg.text((x, TOP - 14.0), Anchor::Start, true, words);
     }
