@@ -159,6 +159,12 @@ fn a_choice_under_load_is_that_of_runs_by_hand() {
     // Alone it chooses otherwise, or at least knows other times.
     let alone = simulated(&[]);
     assert!(alone["choice"]["under_load"].is_null() && alone["choice"]["alternatives"] != choice["alternatives"]);
+    // Alone each alternative is simulated once, however many runs decide under load.
+    let ended = run(&["run", &file, "--json", "-vv", "--set", "workload[2].put.under=load"]);
+    let result = json_lines(&ended.stdout).remove(0);
+    let ways = result["operations"].as_array().expect("a list").iter();
+    let ways: usize = ways.filter_map(|row| row["details"]["choice"]["alternatives"].as_array()).map(Vec::len).sum();
+    assert_eq!(ended.stderr.matches("simulated alone").count(), ways, "{}", ended.stderr);
     // `weir tune` asks the same question.
     let tuned = run(&["tune", &file, "--sizes", "4MiB", "--operation", "q", "--under", "load", "--json"]);
     let row = &json_lines(&tuned.stdout)[0]["operations"][0]["sizes"][0];

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{ArbiterEntry, Registry};
+use weir_sim_core::Sharing;
 
 use crate::Position;
 use crate::context::{Context, Problem, Read};
@@ -19,6 +20,10 @@ pub use parameter::{ArbiterParameter, ArbiterValues};
 use regions::PolicyMap;
 pub(crate) use regions::place;
 pub use regions::{DEFAULT_KEY, RegionInfo, Regions};
+
+/// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
+/// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
+const INCREMENTAL_FROM: usize = 1000;
 
 /// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
 #[derive(Clone, Debug)]
@@ -74,6 +79,14 @@ impl ArbiterSpec {
     #[must_use]
     pub fn params_json(&self) -> String {
         Json::Object(self.params.clone()).to_string()
+    }
+
+    /// How a run divides the bandwidth: a large one by the incremental side, where there is one, with the peaks of links below
+    /// so many transfers. `params` are [`Self::params_json`].
+    #[must_use]
+    pub fn sharing<'a>(&'a self, params: &'a str, peaks_below: usize) -> Sharing<'a> {
+        let incremental = |entry| Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below };
+        self.entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental)
     }
 }
 

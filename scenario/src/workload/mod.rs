@@ -33,7 +33,6 @@ use expansion::Expansion;
 pub(crate) use group::Groups;
 pub use group::TaskKind;
 pub(crate) use item::OPERATION;
-pub use model::choice::INCREMENTAL_FROM;
 pub(crate) use model::load::{Situation, under_load};
 use model::names::Known;
 pub(crate) use model::names::Outside;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimDuration};
 use weir_report::{Alone, ArbiterInfo, Run};
-use weir_scenario::{ArbiterSpec, INCREMENTAL_FROM, PlannedOperation, Scenario};
+use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
 use weir_sim_core::{
     self as sim, Changing, Fabric, LinkChanges, OnFailure, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation,
     Stop, TaskGraph, admit, make_arbiter,
@@ -223,10 +223,12 @@ impl<'a> PreparedRun<'a> {
 
     /// The options with the incremental side for large runs, where there is one; `params` are [`Self::params`].
     fn engine<'b>(&'b self, options: &'b RunOptions, params: &'b str) -> sim::RunOptions<'b> {
-        let entry = self.spec.entry.incremental.as_ref().filter(|_| !options.phase_by_phase);
         let peaks_below = if options.peaks { usize::MAX } else { PEAKS_BELOW };
-        let incremental = |entry| Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below };
-        sim::RunOptions { sharing: entry.map_or(Sharing::ByArbiter, incremental), ..options.engine() }
+        let sharing = match options.phase_by_phase {
+            true => Sharing::ByArbiter,
+            false => self.spec.sharing(params, peaks_below),
+        };
+        sim::RunOptions { sharing, ..options.engine() }
     }
 
     /// The arbiter's parameters, a JSON object.

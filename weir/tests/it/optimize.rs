@@ -1,6 +1,8 @@
 //! Searches as Rust programs ask for them: what the options decide, and parts as the whole.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use weir::optimize::{
     Method, Objective, PartFile, PartOf, SearchOptions, SearchReport, Settings, SettingsError, Shard, SplitOption,
@@ -187,4 +189,25 @@ fn parts_of_one_search_are_its_result_whichever_holds_the_best() {
     let error = merge(vec![orders[0].clone(), grid.clone()]).expect_err("they are of two searches");
     assert!(error.to_string().contains("another kind: some over orders, some over parameters"), "{error}");
     assert_eq!(merge(vec![grid]).expect("one part").result.best, 30e9);
+}
+
+/// Reading tries alternatives, which ends as runs do.
+#[test]
+fn reading_is_cancelled() {
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { \"g[0-1]\": { kind: gpu, link: x } } } }
+workload:
+  - offload: { id: k, device: g0, host: g1, in: 16MB, out: 16MB, kernel: 2ms, streams: auto, over: fabric }
+";
+    let read = |cancelled: bool| {
+        let options =
+            weir::LoadOptions { cancel: Some(Arc::new(AtomicBool::new(cancelled))), ..weir::LoadOptions::default() };
+        weir::Opener::from(options).read(text, Path::new("."))
+    };
+    assert!(read(false).is_ok());
+    let error = read(true).expect_err("it was cancelled");
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert!(error.to_string().contains("interrupted while the alternatives of offload `k` were tried"), "{error}");
 }

@@ -4,8 +4,8 @@
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, CallError, Plan, SimDuration, SimTime};
 use weir_sim_core::{
-    AdmissionError, Outcome, Routes, RunOptions, Sharing, SimError, Simulation, Stop, TaskGraph, TaskGraphBuilder,
-    admit, make_arbiter,
+    AdmissionError, Outcome, Routes, RunOptions, SimError, Simulation, Stop, TaskGraph, TaskGraphBuilder, admit,
+    make_arbiter,
 };
 
 use super::check::TaskNames;
@@ -16,10 +16,6 @@ use crate::context::{Context, Problem, Read, Reported};
 use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::Choice;
-
-/// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
-/// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
-pub const INCREMENTAL_FROM: usize = 1000;
 
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {
@@ -152,9 +148,8 @@ pub(super) fn trial(
     let (entry, params) = (&*spec.entry, spec.params_json());
     let mut arbiter = make_arbiter(entry, &params, fabric)?;
     admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
-    let incremental = |entry| Sharing::Incremental { entry, params: &params, from: INCREMENTAL_FROM, peaks_below: 0 };
-    let sharing = entry.incremental.as_ref().map_or(Sharing::ByArbiter, incremental);
-    let outcome = simulation.run(&mut *arbiter, entry.flags, RunOptions { sharing, ..options })?;
+    let options = RunOptions { sharing: spec.sharing(&params, 0), ..options };
+    let outcome = simulation.run(&mut *arbiter, entry.flags, options)?;
     if outcome.stop == Stop::Cancelled { Err(Trouble::Cancelled) } else { Ok(outcome) }
 }
 

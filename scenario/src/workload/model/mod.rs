@@ -6,7 +6,7 @@
 //! ```
 
 pub(super) mod check;
-pub(super) mod choice;
+mod choice;
 pub(super) mod load;
 pub(super) mod names;
 mod nearest;
