@@ -169,3 +169,23 @@ fn a_timeline_may_be_of_some_links_and_transfers() {
     let wrong = run(&["run", &file, "--timeline", &target, "--timeline-links", "nowhere"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("has no such link"), "{}", wrong.stderr);
 }
+
+/// What was decided before the run, and may be otherwise with contention, is said.
+#[test]
+fn receives_from_any_rank_are_named_as_decided_before_the_run() {
+    let folder = Folder::new();
+    let told = |from: &str| {
+        let goal = format!(
+            "num_ranks 2\nrank 0 {{\na: recv 16b from {from} tag 1\n}}\nrank 1 {{\na: send 16b to 0 tag 1\n}}\n"
+        );
+        folder.write("two.goal", &goal);
+        let program = "program: { id: p, file: two.goal, format: goal, ranks: [a, b] }";
+        let file = folder.write("s.yaml", &PAIR.replace("transfer: { id: t, from: a, to: b, size: 16MB }", program));
+        let ended = run(&["run", &file]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stdout
+    };
+    let note = "p: 1 receive from any rank or with any tag takes the message that comes first without contention";
+    assert!(told("-1").contains(note), "{}", told("-1"));
+    assert!(!told("1").contains("without contention"));
+}

@@ -63,6 +63,9 @@ struct Details<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     rank_ends_s: Option<Vec<f64>>,
     network: &'a str,
+    /// Over the fabric: receives from any rank or with any tag, whose messages are fixed before the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed_receives: Option<usize>,
 }
 
 impl Resolved for Program {
@@ -132,6 +135,7 @@ impl Resolved for Program {
             Work::Compute { time } => time,
             _ => 0.0,
         });
+        let wild = self.program.operations.iter().filter(|operation| operation.work.is_wild()).count();
         let details = Details {
             ranks: self.program.ranks,
             operations: self.program.operations.len(),
@@ -140,6 +144,7 @@ impl Resolved for Program {
             compute_s: seconds(compute.sum()),
             rank_ends_s: ends.map(|ends| ends.iter().map(|&end| seconds(end as f64)).collect()),
             network: if ends.is_some() { "loggops" } else { "fabric" },
+            fixed_receives: (ends.is_none() && wild > 0).then_some(wild),
         };
         Ok(Estimates { list, details: operation::details(&details)? })
     }

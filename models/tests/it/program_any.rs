@@ -13,6 +13,21 @@ fn end_of(world: &World, params: &Value, name: &str) -> u64 {
     outcome.tasks[plan.iter().position(|task| task.name == name).expect(name) + 1].end.0
 }
 
+/// How many receives have their message fixed before the run is told over the fabric, where it is so.
+#[test]
+fn receives_whose_messages_are_fixed_are_counted() {
+    let world = World::star(3, 1e9, 0);
+    let count = |from: i32, over: bool| {
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\na: recv 10b from {from} tag 4\nb: recv 10b from 1 tag 5\n}}\nrank 1 {{\na: send 10b to 0 tag 4\nb: send 10b \
+             to 0 tag 5\n}}\n"
+        );
+        let params = if over { over_fabric(&text, json!({}), &[1, 2]) } else { goal(&text) };
+        details(&world, "program", &params)["fixed_receives"].clone()
+    };
+    assert_eq!([count(-1, true), count(1, true), count(-1, false)], [json!(1), Value::Null, Value::Null]);
+}
+
 /// Rank 0 takes what comes first, over the fabric as on the LogGOPS network: rank 2 sends at once, rank 1 after 1 µs. Each
 /// message of 1000 B takes 1 µs, and L = 0.5 µs.
 #[test]

@@ -52,6 +52,7 @@ pub(super) fn planned(run: &Run<'_>) -> String {
         below.push_str(&choice(run, operation));
         below.push_str(&offloads::roofline(operation));
         below.push_str(&moved(run, operation));
+        below.push_str(&fixed_receives(operation));
     }
     let apart = offloads::apart_from_topology(run);
     format!("{}{}{below}{apart}", sheet.finish(), more(all.len(), "operations"))
@@ -135,6 +136,21 @@ fn choice(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let with = if choice.under_load { "under the other traffic" } else { "alone" };
     let (chosen, time) = (clean(chosen), duration(*time));
     format!("{id}: {key}{gap}auto: {chosen} is the fastest {with}, {time}{over}{limit}{loaded}\n")
+}
+
+/// What of a program was decided before the run, and may be otherwise with contention; empty for all other operations.
+fn fixed_receives(operation: &PlannedOperation) -> String {
+    let count = operation.details.get("fixed_receives").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let id = clean(&operation.id);
+    match count {
+        0 => String::new(),
+        1 => format!(
+            "{id}: 1 receive from any rank or with any tag takes the message that comes first without contention\n"
+        ),
+        _ => format!(
+            "{id}: {count} receives from any rank or with any tag take the messages that come first without contention\n"
+        ),
+    }
 }
 
 /// `ring: algbw 207.429 GB/s, busbw 363.000 GB/s, 99.8 % of the bound (8 ranks: 15 GB over 3 TB/s)`; empty where the model counts no bytes.
