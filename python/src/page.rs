@@ -14,7 +14,7 @@ use crate::run::Run;
 
 /// What is put on a page: a scenario, which is run under its arbiters, a run, or lines of JSON with the name of their file.
 #[derive(FromPyObject)]
-pub(crate) enum Shown<'py> {
+pub(crate) enum Content<'py> {
     Scenario(Bound<'py, Request>),
     Run(Bound<'py, Run>),
     Saved(String, String),
@@ -28,11 +28,16 @@ enum Source<'a> {
 }
 
 /// A page, and its pictures by their files where they are asked for.
-type Made = (Vec<u8>, std::collections::BTreeMap<String, String>);
+type PageAndPictures = (Vec<u8>, std::collections::BTreeMap<String, String>);
 
 /// The page of all of these, in their order.
 #[pyfunction]
-pub(crate) fn page(py: Python<'_>, of: Vec<Shown<'_>>, until: Option<String>, pictures: bool) -> PyResult<Made> {
+pub(crate) fn page(
+    py: Python<'_>,
+    of: Vec<Content<'_>>,
+    until: Option<String>,
+    pictures: bool,
+) -> PyResult<PageAndPictures> {
     let sources: Vec<Source<'_>> = of.iter().map(Source::from).collect();
     let policies = sources.iter().filter_map(|source| match source {
         Source::Scenario(request) => Some(&request.policies),
@@ -58,12 +63,12 @@ pub(crate) fn page(py: Python<'_>, of: Vec<Shown<'_>>, until: Option<String>, pi
     })
 }
 
-impl<'a> From<&'a Shown<'_>> for Source<'a> {
-    fn from(shown: &'a Shown<'_>) -> Self {
-        match shown {
-            Shown::Scenario(request) => Self::Scenario(request.get()),
-            Shown::Run(run) => Self::Run(run.get()),
-            Shown::Saved(name, text) => Self::Saved(name, text),
+impl<'a> From<&'a Content<'_>> for Source<'a> {
+    fn from(content: &'a Content<'_>) -> Self {
+        match content {
+            Content::Scenario(request) => Self::Scenario(request.get()),
+            Content::Run(run) => Self::Run(run.get()),
+            Content::Saved(name, text) => Self::Saved(name, text),
         }
     }
 }
