@@ -1,5 +1,5 @@
 //! Copies between one H100 and host memory, measured by `tools/measure/measure.py`: what links that were fitted to one run
-//! say about the next, about a kernel that reads host memory, and about copies around a kernel in streams.
+//! say about another day, about a kernel that reads host memory, and about copies around a kernel in streams.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,6 +10,12 @@ use super::{measured, summary, table};
 
 /// From here on the bytes take longer than the start of a copy (*assumed*: 1 MB takes 18 of 26 µs).
 const LARGE: u64 = 1_000_000;
+
+/// Between two copies of an engine: fitted to the program below in 4, 8 and 16 streams, where it leaves 0.8 % in the mean.
+const GAP: &str = "10.5us";
+
+/// Bytes and kernel of the program to which the gap is fitted, and which is not counted.
+const FITTED: (u64, &str) = (16 << 20, "0.01ms");
 
 /// A group of copies that were measured at once.
 struct Group {
@@ -59,7 +65,8 @@ impl Group {
             match self.what.as_str() {
                 "streams" => writeln!(
                     yaml,
-                    "  - offload: {{ id: k, device: gpu0, in: {bytes}B, out: {bytes}B, kernel: {}, streams: {}, over: fabric }}",
+                    "  - offload: {{ id: k, device: gpu0, in: {bytes}B, out: {bytes}B, kernel: {}, streams: {}, over: fabric, \
+                     parameters: {{ gap_in: {GAP}, gap_out: {GAP} }} }}",
                     self.kernel, self.streams
                 ),
                 _ => writeln!(yaml, "  - transfer: {{ from: {from}, to: {to}, size: {bytes}B }}"),
@@ -87,7 +94,8 @@ impl Group {
 /// Errors by what was measured.
 pub(super) fn table_of_errors() -> String {
     let mut errors: BTreeMap<(u8, String), Vec<f64>> = BTreeMap::new();
-    for group in groups() {
+    let counted = groups().into_iter().filter(|group| (group.copies[0].2, group.kernel.as_str()) != FITTED);
+    for group in counted {
         errors.entry(group.heading()).or_default().extend(group.errors());
     }
     let mut text = String::from(
