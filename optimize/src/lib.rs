@@ -23,6 +23,7 @@ pub mod joint;
 pub mod order;
 pub mod parameters;
 pub mod placement;
+mod problem;
 pub mod search;
 pub mod sweep;
 pub mod text;

@@ -35,7 +35,7 @@ impl Run {
 
     fn table(&self, py: Python<'_>, name: &'static str) -> PyResult<Table> {
         let made = call(py, None, &self.policies, |_| self.run.report(|run| run_table(run, name)))?;
-        Table::new(&made.ok_or_else(|| PyValueError::new_err(format!("a run has no table `{name}`")))?)
+        Table::new(made.ok_or_else(|| PyValueError::new_err(format!("a run has no table `{name}`")))?)
     }
 }
 

@@ -177,7 +177,7 @@ impl Search {
         self.found.sweep.iter().for_each(|sweep| tables.add_sweep(sweep));
         let all = tables.all();
         let known = || all.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
-        let table = all.iter().find(|table| table.name == name);
+        let table = all.iter().find(|table| table.name == name).cloned();
         Table::new(table.ok_or_else(|| PyValueError::new_err(format!("no table `{name}`: there are {}", known())))?)
     }
 

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::GenericStringBuilder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, OffsetSizeTrait, RecordBatch,
-    RecordBatchIterator, RecordBatchOptions, StringArray,
+    ArrayRef, BooleanArray, Float64Array, GenericStringArray, Int64Array, LargeStringArray, OffsetSizeTrait,
+    RecordBatch, RecordBatchIterator, RecordBatchOptions, StringArray,
 };
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use weir_report::{ColumnValues, ExportTable, Texts};
+use weir_report::{ColumnValues, ExportTable, TableColumn, Texts};
 
 /// Rows of one kind, column by column.
 #[pyclass(frozen, module = "weir")]
@@ -25,12 +25,13 @@ pub(crate) struct Table {
 
 impl Table {
     /// The columns of a table, as `--export-csv` writes it.
-    pub(crate) fn new(table: &ExportTable) -> PyResult<Self> {
-        let columns: Vec<(Field, ArrayRef)> = table.columns.iter().map(|c| column(&c.name, &c.values)).collect();
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-        let options = RecordBatchOptions::new().with_row_count(Some(table.rows()));
+    pub(crate) fn new(table: ExportTable) -> PyResult<Self> {
+        let (name, rows) = (table.name, table.rows());
+        let columns: Result<Vec<(Field, ArrayRef)>, ArrowError> = table.columns.into_iter().map(column).collect();
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.map_err(|error| wrong(&error))?.into_iter().unzip();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options);
-        Ok(Self { name: table.name, batch: batch.map_err(|error| wrong(&error))? })
+        Ok(Self { name, batch: batch.map_err(|error| wrong(&error))? })
     }
 }
 
@@ -39,27 +40,33 @@ fn wrong(error: &ArrowError) -> PyErr {
 }
 
 /// Whole numbers are 64-bit integers with a sign, as in Parquet: times in ps and bytes of weir are below 2^63.
-fn column(name: &str, values: &ColumnValues) -> (Field, ArrayRef) {
-    let (kind, array): (DataType, ArrayRef) = match values {
-        ColumnValues::Text(texts) if i32::try_from(texts.parts().0.len()).is_ok() => {
-            (DataType::Utf8, array_of::<i32>(texts))
-        }
-        ColumnValues::Text(texts) => (DataType::LargeUtf8, array_of::<i64>(texts)),
+fn column(column: TableColumn) -> Result<(Field, ArrayRef), ArrowError> {
+    let (kind, array): (DataType, ArrayRef) = match column.values {
+        ColumnValues::Text(texts) => texts_of(texts)?,
         ColumnValues::Whole(numbers) => {
-            let signed = numbers.iter().map(|number| number.map(|number| number as i64));
+            let signed = numbers.into_iter().map(|number| number.map(|number| number as i64));
             (DataType::Int64, Arc::new(signed.collect::<Int64Array>()))
         }
-        ColumnValues::Real(numbers) => (DataType::Float64, Arc::new(numbers.iter().copied().collect::<Float64Array>())),
-        ColumnValues::Flag(flags) => (DataType::Boolean, Arc::new(flags.iter().copied().collect::<BooleanArray>())),
+        ColumnValues::Real(numbers) => (DataType::Float64, Arc::new(numbers.into_iter().collect::<Float64Array>())),
+        ColumnValues::Flag(flags) => (DataType::Boolean, Arc::new(flags.into_iter().collect::<BooleanArray>())),
     };
-    (Field::new(name, kind, true), array)
+    Ok((Field::new(column.name, kind, true), array))
 }
 
-/// Texts as Arrow has them, with places of 32 or 64 bits.
-fn array_of<O: OffsetSizeTrait>(texts: &Texts) -> ArrayRef {
-    let mut array = GenericStringBuilder::<O>::with_capacity(texts.len(), texts.parts().0.len());
-    texts.iter().for_each(|text| array.append_option(text));
-    Arc::new(array.finish())
+/// Texts as Arrow has them, with places of 32 bits where these suffice. The memory of the texts is theirs.
+fn texts_of(texts: Texts) -> Result<(DataType, ArrayRef), ArrowError> {
+    fn array<O: OffsetSizeTrait>(data: String, ends: &[usize], known: Vec<bool>) -> Result<ArrayRef, ArrowError> {
+        let places: Vec<O> = std::iter::once(0).chain(ends.iter().copied()).map(O::usize_as).collect();
+        let nulls = known.contains(&false).then(|| NullBuffer::from(known));
+        let data = Buffer::from_vec(data.into_bytes());
+        Ok(Arc::new(GenericStringArray::<O>::try_new(OffsetBuffer::new(places.into()), data, nulls)?))
+    }
+    let (data, ends, known) = texts.into_parts();
+    if i32::try_from(data.len()).is_ok() {
+        Ok((DataType::Utf8, array::<i32>(data, &ends, known)?))
+    } else {
+        Ok((DataType::LargeUtf8, array::<i64>(data, &ends, known)?))
+    }
 }
 
 #[pymethods]

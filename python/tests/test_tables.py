@@ -23,6 +23,12 @@ def test_python_alone() -> None:
         table[-5]
 
 
+def test_a_table_is_made_once() -> None:
+    result = weir.run(FOUR)
+    assert result.transfers is result.transfers
+    assert result.links is result.links
+
+
 def test_pyarrow() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table(weir.run(FOUR).transfers)

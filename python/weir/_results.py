@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _weir
@@ -32,7 +33,8 @@ class Result(_Text):
 
     The tables give themselves to other libraries by ``__arrow_c_stream__``: ``pandas.DataFrame.
     from_arrow(result.transfers)``, ``polars.DataFrame(result.transfers)``, ``pyarrow.table(…)``, or by
-    name in a query of DuckDB. Their columns are those of ``--export-csv``.
+    name in a query of DuckDB. Their columns are those of ``--export-csv``. Each is made when it is
+    first asked for, and kept.
     """
 
     def __init__(self, run: _weir.Run) -> None:
@@ -68,22 +70,22 @@ class Result(_Text):
         """A digest of all events: equal where two runs had the same events at the same times."""
         return self._run.fingerprint
 
-    @property
+    @cached_property
     def transfers(self) -> Table:
         """A row for each transfer."""
         return self._run.transfers
 
-    @property
+    @cached_property
     def links(self) -> Table:
         """A row for each link that carried bytes."""
         return self._run.links
 
-    @property
+    @cached_property
     def operations(self) -> Table:
         """A row for each operation that is no plain transfer."""
         return self._run.operations
 
-    @property
+    @cached_property
     def phases(self) -> Table:
         """A row for each phase and transfer that was active in it."""
         if not self._run.has_phases:

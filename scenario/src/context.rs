@@ -206,7 +206,8 @@ impl Context {
 
     /// The fields of a map, whose keys must be those of a table. `what` names the object: "a transfer".
     pub(crate) fn fields<'a>(&mut self, value: &'a Value, what: &'a str, table: &KeyTable) -> Read<Fields<'a>> {
-        Ok(Fields { table: table.keys, ..self.fields_among(value, what, table.names())? })
+        let fields = self.known_fields(value, what, table.names(), |key| table.holder_of(key))?;
+        Ok(Fields { table: table.keys, ..fields })
     }
 
     /// The fields of a map, all of whose keys must be among `keys`.
@@ -215,6 +216,17 @@ impl Context {
         value: &'a Value,
         what: &'a str,
         keys: impl Iterator<Item = &'k str> + Clone,
+    ) -> Read<Fields<'a>> {
+        self.known_fields(value, what, keys, |_| None)
+    }
+
+    /// The fields of a map; `holder` names the key below which a wrong one would be right.
+    fn known_fields<'a, 'k>(
+        &mut self,
+        value: &'a Value,
+        what: &'a str,
+        keys: impl Iterator<Item = &'k str> + Clone,
+        holder: impl Fn(&str) -> Option<&'static str>,
     ) -> Read<Fields<'a>> {
         let Data::Mapping(entries) = &value.data else {
             let help = match keys.clone().next() {
@@ -226,7 +238,10 @@ impl Context {
         let mut fine = Ok(());
         for entry in entries.iter().filter(|e| !keys.clone().any(|key| key == &*e.key)) {
             let message = format!("unknown key {} in {what}", quoted(&entry.key));
-            let help = self.suggestion(&entry.key, keys.clone(), "keys");
+            let help = match holder(&entry.key) {
+                Some(holder) => format!("it is a key of `{holder}`: move it into that map"),
+                None => self.suggestion(&entry.key, keys.clone(), "keys"),
+            };
             fine = Err(self.error(entry.key_span, message, help));
             if self.full() {
                 break;

@@ -99,6 +99,11 @@ impl KeyTable {
         self.keys.iter().map(|key| key.name)
     }
 
+    /// The key whose value is a map that may have this key, where there is one.
+    pub(crate) fn holder_of(&self, key: &str) -> Option<&'static str> {
+        self.keys.iter().find(|holder| holder.shape.has(key)).map(|holder| holder.name)
+    }
+
     /// A reference to its definition, which is added where it is missing.
     pub(crate) fn reference(&self, all: &mut Definitions) -> Json {
         define(all, self.name, |all| {
@@ -124,6 +129,18 @@ impl Key {
             schema["description"] = self.about.into();
         }
         schema
+    }
+}
+
+impl Shape {
+    /// Whether it is a map that may have this key.
+    fn has(&self, key: &str) -> bool {
+        match self {
+            Self::Map(table) => table.names().any(|name| name == key),
+            Self::Either(shapes) => shapes.iter().any(|shape| shape.has(key)),
+            Self::Named(definition) => definition.shape.has(key),
+            _ => false,
+        }
     }
 }
 

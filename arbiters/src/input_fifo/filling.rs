@@ -9,17 +9,39 @@ use crate::common::groups::NONE;
 /// of their digits there).
 const WORN: f64 = 1e-8;
 
+/// A link or the head of a queue, while the network fills.
+#[derive(Clone, Copy, Debug)]
+struct Resource {
+    /// The level at which it is full if all of its open streams stay open; infinite where there are none.
+    full: f64,
+    /// The part that is taken by fixed streams.
+    taken: f64,
+    /// What the open streams take more for each unit of the level.
+    slope: f64,
+    /// The same at the beginning.
+    first: f64,
+    /// How many streams are open.
+    open: u32,
+}
+
+impl Resource {
+    fn find_full(&mut self) {
+        if self.slope > 0.0 {
+            let full = (1.0 - self.taken) / self.slope;
+            // Rounding may have left less than nothing.
+            self.full = if full > 0.0 { full } else { 0.0 };
+        } else {
+            self.full = f64::INFINITY;
+        }
+    }
+}
+
 /// How far the filling is.
 #[derive(Debug, Default)]
 pub(super) struct Filling {
-    /// Per resource: the part that is taken by fixed streams.
-    taken: Vec<f64>,
-    /// Per resource: what the open streams take more for each unit of the level; 0 where there are none.
-    slope: Vec<f64>,
-    /// The same at the beginning.
-    first: Vec<f64>,
-    /// Per resource: uses by open streams.
-    open: Vec<u32>,
+    resources: Vec<Resource>,
+    /// Per entry of [`Network::on`]: the part of the resource that each B/s of the stream takes.
+    parts: Vec<f64>,
     /// Per stream: whether its rate is fixed.
     fixed: Vec<bool>,
     /// Per source: the resource that fixed it, or [`NONE`] where limits did.
@@ -53,17 +75,23 @@ impl Network {
     }
 
     fn begin(&mut self, layout: &Layout) {
-        let Self { filling, slopes, pairs, through, times, starts, .. } = self;
-        filling.taken.clear();
-        filling.taken.resize(slopes.len(), 0.0);
-        filling.first.clear();
-        filling.first.extend(&*slopes);
+        let Self { filling, slopes, pairs, through, times, on, uses, .. } = self;
+        let empty =
+            |&(slope, open): &(f64, u32)| Resource { full: f64::INFINITY, taken: 0.0, slope, first: slope, open };
+        filling.resources.clear();
+        filling.resources.extend(slopes.iter().map(empty));
         for ((pair, through), time) in pairs.iter().zip(&*through).zip(&*times) {
-            filling.first[pair.queue as usize] += through * time;
+            filling.resources[pair.queue as usize].first += through * time;
         }
-        filling.slope.clone_from(&filling.first);
-        filling.open.clear();
-        filling.open.extend(starts.windows(2).map(|ends| ends[1] - ends[0]));
+        for resource in &mut filling.resources {
+            resource.slope = resource.first;
+            resource.find_full();
+        }
+        filling.parts.clear();
+        filling.parts.resize(on.len(), 0.0);
+        for used in &*uses {
+            filling.parts[used.on as usize] += used.factor * times[used.pair as usize];
+        }
         filling.fixed.clear();
         filling.fixed.resize(layout.streams.len(), false);
         filling.by.clear();
@@ -72,15 +100,19 @@ impl Network {
 
     /// The level at which a resource is full first, and the resource; a link before a queue that is full no sooner.
     fn first_full(&self, links: usize) -> (f64, u32) {
-        let mut best = (f64::INFINITY, NONE);
-        for ((taken, slope), index) in self.filling.taken.iter().zip(&self.filling.slope).zip(0..) {
-            let sooner = if index < links as u32 { best.0 } else { best.0 * (1.0 - ROUNDING) };
-            // Rounding may have left less than nothing.
-            let level = ((1.0 - taken) / slope).max(0.0);
-            if level < sooner && *slope > 0.0 {
-                best = (level, index);
+        let (mut best, mut sooner) = ((f64::INFINITY, NONE), f64::INFINITY);
+        let mut look = |resources: &[Resource], first: usize, margin: f64| {
+            sooner *= margin;
+            for (resource, index) in resources.iter().zip(first as u32..) {
+                if resource.full < sooner {
+                    best = (resource.full, index);
+                    sooner = resource.full * margin;
+                }
             }
-        }
+        };
+        let (links, queues) = self.filling.resources.split_at(links);
+        look(links, 0, 1.0);
+        look(queues, links.len(), 1.0 - ROUNDING);
         best
     }
 
@@ -108,7 +140,7 @@ impl Network {
     fn fix_rest(&mut self, layout: &mut Layout, level: f64) {
         for stream in 0..layout.streams.len() {
             if !self.filling.fixed[stream] {
-                let weight = layout.sources[layout.streams[stream].source as usize].weight;
+                let weight = layout.weight(stream as u32);
                 layout.streams[stream].rate = (level * weight).min(layout.streams[stream].limit);
             }
         }
@@ -116,29 +148,26 @@ impl Network {
 
     /// Fixes the rate of a stream.
     fn fix(&mut self, layout: &mut Layout, stream: u32, rate: f64) {
-        let of = &mut layout.streams[stream as usize];
-        of.rate = rate;
-        let weight = layout.sources[of.source as usize].weight;
-        self.filling.fixed[stream as usize] = true;
-        for at in self.of_stream[stream as usize]..self.of_stream[stream as usize + 1] {
-            let used = self.by_stream[at as usize];
-            let (resource, part) = (used.resource as usize, used.factor * self.times[used.pair as usize]);
-            self.filling.open[resource] -= 1;
-            self.filling.taken[resource] += part * rate;
-            let slope = self.filling.slope[resource] - part * weight;
-            self.filling.slope[resource] = match slope {
-                _ if self.filling.open[resource] == 0 => 0.0,
-                _ if slope < WORN * self.filling.first[resource] => self.sum(layout, used.resource),
+        let Self { filling: Filling { resources, parts, fixed, .. }, uses, starts, on, of_stream, times, .. } = self;
+        layout.streams[stream as usize].rate = rate;
+        fixed[stream as usize] = true;
+        let weight = layout.weight(stream);
+        let entries = of_stream[stream as usize] as usize..of_stream[stream as usize + 1] as usize;
+        for (&index, part) in on[entries.clone()].iter().zip(&parts[entries]) {
+            let resource = &mut resources[index as usize];
+            resource.open -= 1;
+            resource.taken += part * rate;
+            let slope = resource.slope - part * weight;
+            resource.slope = match slope {
+                _ if resource.open == 0 => 0.0,
+                _ if slope < WORN * resource.first => {
+                    let uses = &uses[starts[index as usize] as usize..starts[index as usize + 1] as usize];
+                    let open = uses.iter().filter(|used| !fixed[used.stream as usize]);
+                    open.map(|used| used.factor * times[used.pair as usize] * layout.weight(used.stream)).sum()
+                }
                 slope => slope,
             };
+            resource.find_full();
         }
-    }
-
-    /// The slope of a resource by its open streams.
-    fn sum(&self, layout: &Layout, resource: u32) -> f64 {
-        let uses = &self.uses[self.starts[resource as usize] as usize..self.starts[resource as usize + 1] as usize];
-        let open = uses.iter().filter(|used| !self.filling.fixed[used.stream as usize]);
-        let weight = |stream: u32| layout.sources[layout.streams[stream as usize].source as usize].weight;
-        open.map(|used| used.factor * self.times[used.pair as usize] * weight(used.stream)).sum()
     }
 }

@@ -247,6 +247,11 @@ impl Layout {
         if hop + 1 == end { NONE } else { self.hops[hop as usize + 1].link }
     }
 
+    /// The weight of each transfer of a stream.
+    pub(super) fn weight(&self, stream: u32) -> f64 {
+        self.sources[self.streams[stream as usize].source as usize].weight
+    }
+
     pub(super) fn source_of(&self, flow: u32) -> u32 {
         self.streams[self.flows[flow as usize].stream as usize].source
     }

@@ -28,6 +28,8 @@ pub(super) struct Use {
     pub(super) resource: u32,
     /// Whose time a byte takes; for a link the last one, whose time is 1.
     pub(super) pair: u32,
+    /// Which of [`Network::on`] it is a part of.
+    pub(super) on: u32,
     /// Of a queue the number of transfers, of a link also divided by its capacity.
     pub(super) factor: f64,
 }
@@ -78,7 +80,7 @@ impl Network {
         for (link, resource) in layout.links.iter().zip(0..) {
             for &hop in layout.on(resource) {
                 let flow = &layout.flows[layout.hops[hop as usize].flow as usize];
-                self.add(Use { stream: flow.stream, resource, pair: none, factor: flow.count / link.capacity });
+                self.add(Use { stream: flow.stream, resource, pair: none, on: 0, factor: flow.count / link.capacity });
             }
         }
         let mut pair = 0;
@@ -88,7 +90,7 @@ impl Network {
                 pair += 1;
             }
             let (resource, factor) = (self.pairs[pair].queue, layout.flows[flow as usize].count);
-            self.add(Use { stream, resource, pair: pair as u32, factor });
+            self.add(Use { stream, resource, pair: pair as u32, on: 0, factor });
         }
     }
 
@@ -101,39 +103,62 @@ impl Network {
         }
     }
 
-    /// Marks where the uses of each resource begin, and sorts a copy of them by stream.
+    /// Marks where the uses of each resource begin, and lists the resources of each stream.
     fn sort_uses(&mut self, layout: &Layout) {
         self.starts.clear();
         self.starts.resize(self.resources as usize + 1, 0);
-        self.of_stream.clear();
-        self.of_stream.resize(layout.streams.len() + 1, 0);
         for used in &self.uses {
             self.starts[used.resource as usize + 1] += 1;
-            self.of_stream[used.stream as usize + 1] += 1;
         }
-        for starts in [&mut self.starts, &mut self.of_stream] {
-            for at in 1..starts.len() {
-                starts[at] += starts[at - 1];
+        add_up(&mut self.starts);
+        self.list_resources(layout.streams.len());
+    }
+
+    /// Lists the resources of each stream. Uses of one resource stand together.
+    fn list_resources(&mut self, streams: usize) {
+        let Self { uses, on, of_stream, last, .. } = self;
+        of_stream.clear();
+        of_stream.resize(streams + 1, 0);
+        let is_new = |last: &mut [u32], used: &Use| {
+            std::mem::replace(&mut last[used.stream as usize], used.resource) != used.resource
+        };
+        last.clear();
+        last.resize(streams, NONE);
+        for used in uses.iter().filter(|used| is_new(last, used)) {
+            of_stream[used.stream as usize + 1] += 1;
+        }
+        add_up(of_stream);
+        on.clear();
+        on.resize(of_stream[streams] as usize, NONE);
+        last.fill(NONE);
+        for used in uses {
+            let next = &mut of_stream[used.stream as usize];
+            if is_new(last, used) {
+                on[*next as usize] = used.resource;
+                *next += 1;
             }
+            used.on = *next - 1;
         }
-        self.by_stream.clear();
-        self.by_stream.extend(&self.uses);
-        self.by_stream.sort_unstable_by_key(|used| (used.stream, used.resource, used.pair));
+        // Each start has moved to the end of its stream.
+        of_stream.rotate_right(1);
+        of_stream[0] = 0;
     }
 
     /// How fast each link fills with the level, and each pair, before its time; and when limits are reached.
     fn set_slopes(&mut self, layout: &mut Layout) {
         self.slopes.clear();
-        self.slopes.resize(self.resources as usize, 0.0);
+        self.slopes.resize(self.resources as usize, (0.0, 0));
         self.through.clear();
         self.through.resize(self.pairs.len(), 0.0);
         for used in &self.uses {
-            let stream = &layout.streams[used.stream as usize];
-            let slope = used.factor * layout.sources[stream.source as usize].weight;
+            let slope = used.factor * layout.weight(used.stream);
             match self.through.get_mut(used.pair as usize) {
                 Some(through) => *through += slope,
-                None => self.slopes[used.resource as usize] += slope,
+                None => self.slopes[used.resource as usize].0 += slope,
             }
+        }
+        for &resource in &self.on {
+            self.slopes[resource as usize].1 += 1;
         }
         self.limits.clear();
         for (stream, index) in layout.streams.iter().zip(0..) {
@@ -142,5 +167,12 @@ impl Network {
             }
         }
         self.limits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+}
+
+/// Turns counts, each one behind its place, into starts.
+fn add_up(counts: &mut [u32]) {
+    for at in 1..counts.len() {
+        counts[at] += counts[at - 1];
     }
 }

@@ -35,11 +35,14 @@ pub(super) struct Network {
     /// Who uses resource r: `uses[starts[r]..starts[r + 1]]`.
     pub(super) uses: Vec<Use>,
     pub(super) starts: Vec<u32>,
-    /// What stream s uses: `by_stream[of_stream[s]..of_stream[s + 1]]`.
-    pub(super) by_stream: Vec<Use>,
+    /// The resources of stream s: `on[of_stream[s]..of_stream[s + 1]]`.
+    pub(super) on: Vec<u32>,
     pub(super) of_stream: Vec<u32>,
-    /// Per resource what links fill by, and per pair what passes, for each unit of the level.
-    pub(super) slopes: Vec<f64>,
+    /// Per stream: the last resource listed, while that is done.
+    pub(super) last: Vec<u32>,
+    /// Per resource what links fill by, for each unit of the level, and how many streams are on it.
+    pub(super) slopes: Vec<(f64, u32)>,
+    /// Per pair what passes for each unit of the level.
     pub(super) through: Vec<f64>,
     /// Limits of streams by the level at which they are reached.
     pub(super) limits: Vec<(f64, u32)>,
@@ -176,10 +179,9 @@ impl Network {
         for pair in &mut self.pairs {
             pair.flow = 0.0;
         }
-        for used in &self.by_stream {
-            if let Some(pair) = self.pairs.get_mut(used.pair as usize) {
-                pair.flow += used.factor * layout.streams[used.stream as usize].rate;
-            }
+        // Those of queues come behind those of links, pair by pair.
+        for used in &self.uses[self.starts[layout.links.len()] as usize..] {
+            self.pairs[used.pair as usize].flow += used.factor * layout.streams[used.stream as usize].rate;
         }
         for (pair, time) in self.pairs.iter_mut().zip(&self.times) {
             pair.present = (pair.flow * time).min(1.0);

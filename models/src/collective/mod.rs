@@ -130,7 +130,7 @@ impl Resolved for Collective {
 
     fn alternatives(
         operation: &str,
-        surroundings: &Surroundings<'_>,
+        _surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), CallError> {
         let params = parse::<Self>(operation)?.params;
@@ -140,15 +140,7 @@ impl Resolved for Collective {
         // Whether a switch can add is not known from the topology: `nvls` must be named.
         let all = Algorithm::ALL.iter().filter(|a| a.does(params.kind) && **a != Algorithm::Nvls);
         let choices = all.map(|a| (a.word().to_owned(), a.word().into()));
-        choose(operation, "algorithm", None, choices, out)?;
-        // What does not fit the number of ranks, or has too many tasks, cannot be tried. Where nothing can, planning
-        // the first says why.
-        let fits: Vec<bool> = out.iter().map(|way| read::<Self>(&way.operation, surroundings).is_ok()).collect();
-        if fits.contains(&true) {
-            let mut fits = fits.into_iter();
-            out.retain(|_| fits.next().unwrap_or(false));
-        }
-        Ok(())
+        choose(operation, "algorithm", None, choices, out)
     }
 }
 

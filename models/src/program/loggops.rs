@@ -4,7 +4,8 @@
 //! g + (s − 1)·G. Its first byte arrives o + L after the send began. Receiving it holds the receiver's processor for
 //! o + (s − 1)·max(O, G), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
 //! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
-//! done once its message has been received. Messages of a pair with one tag arrive in order.
+//! done once its message has been received. Messages of a pair with one tag arrive in order. A receive is posted when the
+//! processor is done with what it was busy with when the receive became free.
 //! **Ties.** What becomes ready first is served first; of equals the one that was freed first.
 //! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
 //! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for a computation
@@ -194,9 +195,23 @@ impl<'p> Run<'p> {
         let mut free: Vec<(u32, u8, u32)> =
             free.iter().map(|&number| (self.program.operations[number as usize].rank, kind(number), number)).collect();
         free.sort_unstable();
-        for (_, _, number) in free {
+        for (_, kind, number) in free {
+            if kind == 1 {
+                self.wait_for_processor(number);
+            }
             let time = self.ready[number as usize].0;
             self.push(time, Event::Operation(number));
+        }
+    }
+
+    /// A receive is posted by its processor once that has done what it is busy with when the receive becomes free.
+    fn wait_for_processor(&mut self, number: u32) {
+        let operation = self.program.operations[number as usize];
+        let cpu = self.ranks[operation.rank as usize].cpus.entry(operation.cpu).or_default();
+        let (time, waits) = &mut self.ready[number as usize];
+        if cpu.free_at > *time {
+            *time = cpu.free_at;
+            cpu.waits(&mut self.tasks, waits);
         }
     }
 

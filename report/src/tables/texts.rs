@@ -36,8 +36,8 @@ impl Texts {
 
     /// The bytes of all texts one behind the other, where each ends there, and which are not missing.
     #[must_use]
-    pub fn parts(&self) -> (&str, &[usize], &[bool]) {
-        (&self.data, &self.ends, &self.known)
+    pub fn into_parts(self) -> (String, Vec<usize>, Vec<bool>) {
+        (self.data, self.ends, self.known)
     }
 
     /// Adds a text.
@@ -76,7 +76,8 @@ mod tests {
         let all = [Some("a"), None, Some(""), Some("é"), None, Some("b")];
         assert_eq!(texts.iter().collect::<Vec<_>>(), all);
         assert_eq!((texts.len(), texts.get(6), texts.is_empty()), (6, None, false));
-        assert_eq!(texts.parts(), ("aéb", &[1, 1, 1, 3, 3, 4][..], &[true, false, true, true, false, true][..]));
+        let parts = ("aéb".to_owned(), vec![1, 1, 1, 3, 3, 4], vec![true, false, true, true, false, true]);
+        assert_eq!(texts.into_parts(), parts);
         assert!(Texts::default().is_empty() && Texts::default().get(0).is_none());
     }
 }

@@ -55,6 +55,19 @@ pub struct Choice {
     pub alternatives: Vec<(Box<str>, SimDuration)>,
     /// Which one was taken.
     pub chosen: usize,
+    /// What there was to choose besides, but the model refuses.
+    pub not_tried: Vec<NotTried>,
+}
+
+/// An alternative that was not tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotTried {
+    /// Its place among all that the model gave.
+    pub at: usize,
+    /// The value that it would set: `ring`.
+    pub label: Box<str>,
+    /// Why the model refuses to plan it.
+    pub reason: Box<str>,
 }
 
 impl Choice {

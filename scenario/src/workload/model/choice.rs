@@ -15,7 +15,7 @@ use crate::arbiter::ArbiterSpec;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
-use crate::workload::planned::Choice;
+use crate::workload::planned::{Choice, NotTried};
 
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {
@@ -52,31 +52,44 @@ impl<'a> Expansion<'a> {
         key: Box<str>,
         alternatives: Vec<Alternative>,
     ) -> Read<Chosen> {
-        let mut best: Option<(SimDuration, usize, String)> = None;
-        let (mut tried, mut count) = (Vec::with_capacity(alternatives.len()), 0);
-        for Alternative { label, operation } in alternatives {
+        let mut best: Option<(SimDuration, usize, usize)> = None;
+        let (mut tried, mut not_tried, mut count) = (Vec::with_capacity(alternatives.len()), Vec::new(), 0);
+        for (at, Alternative { label, operation }) in alternatives.iter().enumerate() {
             let span = tracing::debug_span!("alternative", operation = request.what(), label).entered();
-            let (plan, _) = self.checked(context, request, &operation)?;
+            let plan = match self.models.plan_if_allowed(context, request, operation)? {
+                Ok(plan) => self.check(context, request, plan)?.0,
+                Err(reason) => {
+                    not_tried.push(NotTried { at, label: label.as_str().into(), reason: reason.into() });
+                    continue;
+                }
+            };
             count += plan.len() as u64;
             if count > TRANSFERS {
                 let message = format!("{}: its alternatives have more than {TRANSFERS} tasks", request.what());
-                return Err(context.error(request.id.span, message, "give fewer alternatives, or larger parts"));
+                return Err(context.error(
+                    request.id.span,
+                    message,
+                    "decide it, give fewer alternatives, or larger parts",
+                ));
             }
             let alone = self.alone(context, request, &plan)?;
             tracing::debug!(tasks = plan.len(), time_ps = alone.0, "simulated alone");
             drop(span);
             let chosen = tried.len();
-            tried.push((label.into_boxed_str(), alone));
-            if best.as_ref().is_none_or(|&(before, ..)| alone < before) {
-                best = Some((alone, chosen, operation));
+            tried.push((label.as_str().into(), alone));
+            if best.is_none_or(|(before, ..)| alone < before) {
+                best = Some((alone, chosen, at));
             }
         }
-        let (_, chosen, operation) = best.ok_or(Reported)?;
-        // Planned again, so that there is never more than one plan: of many ranks each has a GB.
+        // Planned again, so that there is never more than one plan: of many ranks each has a GB. Where the model refuses all,
+        // planning the first says why.
+        let (_, chosen, at) = best.unwrap_or_default();
+        let operation = alternatives.into_iter().nth(at).ok_or(Reported)?.operation;
         let (plan, names) = self.checked(context, request, &operation)?;
-        tracing::debug!(operation = request.what(), chosen = &*tried[chosen].0, "chose the fastest alternative");
-        let choice = Some(Choice { key, under_load: request.under_load.is_some(), alternatives: tried, chosen });
-        Ok(Chosen { operation, plan, names, choice })
+        let under_load = request.under_load.is_some();
+        let choice = Choice { key, under_load, alternatives: tried, chosen, not_tried };
+        tracing::debug!(operation = request.what(), chosen = choice.label(), "chose the fastest alternative");
+        Ok(Chosen { operation, plan, names, choice: Some(choice) })
     }
 
     /// The alternative that was decided on; nothing is simulated.
@@ -84,10 +97,12 @@ impl<'a> Expansion<'a> {
         &mut self,
         context: &mut Context,
         request: &Request<'a>,
-        mut alternatives: Vec<Alternative>,
+        alternatives: Vec<Alternative>,
         choice: Choice,
     ) -> Read<Chosen> {
-        let operation = alternatives.swap_remove(choice.chosen.min(alternatives.len() - 1)).operation;
+        let was_tried = |at: &usize| !choice.not_tried.iter().any(|other| other.at == *at);
+        let at = (0..alternatives.len()).filter(was_tried).nth(choice.chosen).unwrap_or_default();
+        let operation = alternatives.into_iter().nth(at).ok_or(Reported)?.operation;
         let (plan, names) = self.checked(context, request, &operation)?;
         Ok(Chosen { operation, plan, names, choice: Some(choice) })
     }

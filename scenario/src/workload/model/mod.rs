@@ -119,6 +119,10 @@ impl<'a> Expansion<'a> {
     /// The plan of an operation, checked.
     fn checked(&mut self, context: &mut Context, request: &Request<'a>, operation: &str) -> Read<(Plan, TaskNames)> {
         let plan = self.models.plan(context, request, operation)?;
+        self.check(context, request, plan)
+    }
+
+    fn check(&mut self, context: &mut Context, request: &Request<'a>, plan: Plan) -> Read<(Plan, TaskNames)> {
         if plan.len() as u64 > TRANSFERS {
             let message = format!("{} has {} tasks; {TRANSFERS} are allowed", request.what(), plan.len());
             return Err(context.error(request.id.span, message, "give larger parts"));

@@ -122,6 +122,23 @@ impl<'a> Models<'a> {
         })
     }
 
+    /// The same of an alternative; why not, where the model refuses it.
+    pub(super) fn plan_if_allowed(
+        &mut self,
+        context: &mut Context,
+        request: &Request<'a>,
+        operation: &str,
+    ) -> Read<Result<Plan, String>> {
+        self.ask(context, request, |model, surroundings| {
+            let mut plan = Plan::new();
+            match model.plan(operation, surroundings, &mut plan) {
+                Ok(()) => Ok(Ok(plan)),
+                Err(CallError::Refused(reason)) => Ok(Err(reason)),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
     /// The ways to do an operation that leaves a choice open.
     pub(super) fn alternatives(
         &mut self,
