@@ -181,7 +181,11 @@ impl Tuner<'_> {
         let note = |failure: Error| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
         let edited = self.read(scenario, put, self.args.under, Some(bytes)).map_err(note)?;
         let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
-        row(same.and_then(|operation| operation.choice.as_ref()), bytes, self.args.full).ok_or_else(|| {
+        let choice = same.and_then(|operation| operation.choice.as_ref());
+        if let Some(way) = choice.and_then(|choice| choice.not_tried.first()) {
+            return Err(note(Error::input(format!("packets of {} cannot be tried: {}", way.label, way.reason))));
+        }
+        row(choice, bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
             Error::new(ErrorKind::Plugin, message)
         })

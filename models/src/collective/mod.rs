@@ -24,7 +24,7 @@ mod steps;
 use serde::Serialize;
 use weir_plugin_api::{Alternative, CallError, Estimates, Plan, Relation, Surroundings};
 
-use crate::operation::{self, Operation, Resolved, choose, estimate, parse, read, seconds};
+use crate::operation::{self, Operation, Resolved, choose, estimate, parse, seconds};
 use params::{Algorithm, CollectiveParams, Kind};
 pub(crate) use resolve::Collective;
 

@@ -72,6 +72,8 @@ struct Reader {
     rank: Option<u32>,
     /// Its labels.
     labels: HashMap<Box<str>, u32>,
+    /// On which line each rank begins.
+    begun: HashMap<u32, u32>,
     line: u32,
 }
 
@@ -118,6 +120,9 @@ impl Reader {
         }
         if words.next() != Some("{") {
             return Err("a rank begins with a brace; write `rank N {`".to_owned());
+        }
+        if let Some(line) = self.begun.insert(rank as u32, self.line) {
+            return Err(format!("rank {rank} has its operations on line {line}; put all of them into one block"));
         }
         self.rank = Some(rank as u32);
         end(words)

@@ -90,6 +90,29 @@ fn rendezvous_waits_for_the_receive() {
     assert_eq!(rank_ends(&text(65_536)), [50_010, 50_000 + 1_500 + 65_535 * 6]);
 }
 
+/// A receive that becomes free while its processor takes in a message is posted behind that, as in LogGOPSim: rank 2 takes in
+/// the message of rank 0 from 4000 to 425,494, and its own send has met its receive at 20,000.
+#[test]
+fn a_receive_is_posted_by_a_free_processor() {
+    let text = "num_ranks 3
+rank 0 {
+a: send 70000b to 2 tag 1
+}
+rank 1 {
+a: calc 20000
+b: recv 70000b from 2 tag 2
+b requires a
+}
+rank 2 {
+a: send 70000b to 1 tag 2
+b: recv 70000b from 0 tag 1
+b requires a
+}
+";
+    let taken_in = 1_500 + 69_999 * 6;
+    assert_eq!(rank_ends(text), [4_000 + taken_in, 20_000 + taken_in, 4_000 + taken_in]);
+}
+
 /// `irequires` waits for the begin; a receive from any rank takes what comes first.
 #[test]
 fn begins_and_any_source() {
@@ -165,6 +188,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("num_ranks 1\nrank 1 {\n}\n", "line 2: rank 1 of 1"),
         ("num_ranks 1\nrank 0 {\na: calc 1\n", "ends within rank 0"),
         ("num_ranks 2\na: calc 1\n", "line 2: `a:` stands outside"),
+        ("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}\n", "line 4: rank 0 has its operations on line 2"),
         (&rank("a: send 1b to 2\n"), "ranks are 0 to 1"),
         (&rank("a: send 1b to 0\n"), "to or from itself"),
         (&rank("a: send 1 to 1\n"), "`1` is no size"),

@@ -226,8 +226,22 @@ struct ChoiceJson<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     under_load: bool,
-    /// Every way, with its simulated time.
+    /// Every way that was tried, with its simulated time.
     alternatives: Vec<AlternativeJson<'a>>,
+    /// Ways that the model refuses; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    not_tried: Vec<NotTriedJson<'a>>,
+}
+
+/// A way that was not tried.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "NotTried")]
+struct NotTriedJson<'a> {
+    /// The value that it would set.
+    label: &'a str,
+    /// Why the model refuses it.
+    reason: &'a str,
 }
 
 /// One way to do an operation.
@@ -245,6 +259,8 @@ impl<'a> From<&'a Choice> for ChoiceJson<'a> {
         let ways = choice.alternatives.iter();
         let alternatives = ways.map(|(label, time)| AlternativeJson { label, seconds: time.seconds() }).collect();
         let key = Some(&*choice.key).filter(|key| !key.is_empty());
-        Self { key, chosen: choice.label(), under_load: choice.under_load, alternatives }
+        let not_tried = choice.not_tried.iter();
+        let not_tried = not_tried.map(|way| NotTriedJson { label: &way.label, reason: &way.reason }).collect();
+        Self { key, chosen: choice.label(), under_load: choice.under_load, alternatives, not_tried }
     }
 }

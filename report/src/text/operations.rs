@@ -10,7 +10,7 @@ use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::served::Served;
 use crate::{Run, bytes, duration, instant, rate};
-use weir_scenario::PlannedOperation;
+use weir_scenario::{NotTried, PlannedOperation};
 
 /// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
 /// some 120 columns).
@@ -135,7 +135,19 @@ fn choice(run: &Run<'_>, operation: &PlannedOperation) -> String {
     let gap = if key.is_empty() { "" } else { " " };
     let with = if choice.under_load { "under the other traffic" } else { "alone" };
     let (chosen, time) = (clean(chosen), duration(*time));
-    format!("{id}: {key}{gap}auto: {chosen} is the fastest {with}, {time}{over}{limit}{loaded}\n")
+    let not_tried = not_tried(operation, &choice.not_tried);
+    format!("{id}: {key}{gap}auto: {chosen} is the fastest {with}, {time}{over}{limit}{loaded}\n{not_tried}")
+}
+
+/// A line for each alternative that the model refuses.
+fn not_tried(operation: &PlannedOperation, ways: &[NotTried]) -> String {
+    let id = clean(&operation.id);
+    let line = |way: &NotTried| format!("{id}: {} was not tried: {}\n", clean(&way.label), clean(&way.reason));
+    let mut lines: String = ways.iter().take(NAMED).map(line).collect();
+    if ways.len() > NAMED {
+        lines += &format!("{id}: {} more were not tried\n", ways.len() - NAMED);
+    }
+    lines
 }
 
 /// What of a program was decided before the run, and may be otherwise with contention; empty for all other operations.

@@ -113,7 +113,13 @@ fn world() -> Scenario {
         release: TaskId(5),
         tasks: 6..8,
         estimates: Vec::new(),
-        choice: Some(Choice { key: "packet".into(), under_load: false, alternatives: ways, chosen: 1 }),
+        choice: Some(Choice {
+            key: "packet".into(),
+            under_load: false,
+            alternatives: ways,
+            chosen: 1,
+            not_tried: Vec::new(),
+        }),
         ..x.clone()
     };
     world.operations = vec![x, y];

@@ -640,8 +640,10 @@ export interface Choice {
   chosen: string | null;
   /** True where the alternatives were tried under the scenario's other traffic; absent where each was tried alone. */
   under_load?: boolean | null;
-  /** Every way, with its simulated time. */
+  /** Every way that was tried, with its simulated time. */
   alternatives: Alternative[];
+  /** Ways that the model refuses; absent where there are none. */
+  not_tried?: NotTried[] | null;
 }
 
 /** One way to do an operation. */
@@ -650,6 +652,14 @@ export interface Alternative {
   label: string;
   /** Simulated time of the operation from release to end, alone or under load, seconds. */
   seconds: number;
+}
+
+/** A way that was not tried. */
+export interface NotTried {
+  /** The value that it would set. */
+  label: string;
+  /** Why the model refuses it. */
+  reason: string;
 }
 
 /** Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0. */

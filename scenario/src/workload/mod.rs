@@ -40,7 +40,7 @@ use model::planner::Models;
 pub(crate) use model::read::HOST;
 pub use model::tasks::{PlanTarget, Shares};
 pub(crate) use order::{ORDER, Senders, contradiction};
-pub use planned::{Choice, PlannedOperation};
+pub use planned::{Choice, NotTried, PlannedOperation};
 use ranks::Ranks;
 pub(crate) use ranks::{DEVICE, RANKS, devices};
 use routing::rules::Routing;
