@@ -147,7 +147,10 @@ impl Node {
 
     fn attribute(&self, name: &str) -> Result<u64, Problem> {
         let found = self.attributes.get(name).copied();
-        found.ok_or_else(|| format!("node {} lacks the attribute `{name}`; trace it with communication sizes", self.id))
+        found.ok_or_else(|| {
+            let id = self.id;
+            format!("node {id} lacks the attribute `{name}`, as a number; trace it with communication sizes")
+        })
     }
 
     fn small(&self, name: &str) -> Result<u32, Problem> {

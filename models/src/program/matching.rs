@@ -67,13 +67,17 @@ fn in_order(program: &Program, successors: &Successors) -> Vec<u32> {
 /// Refuses messages that are larger than what their receives have room for; a receive of 0 bytes has room for any.
 pub(super) fn check_sizes(program: &Program, partner: &[u32]) -> Result<(), CallError> {
     for (number, operation) in (0..).zip(&program.operations) {
-        let (Work::Send { bytes, .. }, other) = (operation.work, partner[number as usize]) else { continue };
+        let (Work::Send { bytes, tag, .. }, other) = (operation.work, partner[number as usize]) else { continue };
         if let Some(Work::Receive { bytes: room, .. }) = program.operations.get(other as usize).map(|other| other.work)
             && room > 0
             && bytes > room
         {
             let (send, receive) = (program.text(number), program.text(other));
-            return Err(refused(format!("file: {send}, but {receive}; give the receive room for the message")));
+            let remedy = match program.is_of_collective(tag) {
+                true => "let all ranks have the same collectives, with the same sizes, in the same order",
+                false => "give the receive room for the message",
+            };
+            return Err(refused(format!("file: {send}, but {receive}; {remedy}")));
         }
     }
     Ok(())
