@@ -89,7 +89,9 @@ enum weir_cause {
     WEIR_CAUSE_CREDIT = 10,      /* no room in a buffer: of runs of packets, not for arbiters of rates */
     WEIR_CAUSE_WINDOW = 11,      /* as many packets under way as the window allows: of runs of packets, too */
     WEIR_CAUSE_LINK_DOWN = 12,   /* a link is down: the host says so, not arbiters */
-    WEIR_CAUSE_LINK_REDUCED = 13 /* the full rate of a link that carries less for a while: the host says so, too */
+    WEIR_CAUSE_LINK_REDUCED = 13, /* the full rate of a link that carries less for a while: the host says so, too */
+    WEIR_CAUSE_TAGS = 14,        /* all tags of a read in use: of runs of packets */
+    WEIR_CAUSE_DLLP = 15         /* the link sends acknowledgements and credit (DLLPs): of runs of packets */
 };
 
 /* Where a directed link leads. */

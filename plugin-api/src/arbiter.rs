@@ -78,11 +78,15 @@ pub enum Cause {
     LinkDown = 12,
     /// The full rate of a link that carries less for a while than it was built for.
     LinkReduced = 13,
+    /// As many requests of a read are unanswered as it has tags.
+    Tags = 14,
+    /// The link sends DLLPs: acknowledgements and credit of the opposite direction.
+    Dllp = 15,
 }
 
 impl Cause {
     /// All causes, by number.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Unknown,
         Self::FullRate,
         Self::OwnLimit,
@@ -97,6 +101,8 @@ impl Cause {
         Self::Window,
         Self::LinkDown,
         Self::LinkReduced,
+        Self::Tags,
+        Self::Dllp,
     ];
 }
 

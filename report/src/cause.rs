@@ -48,6 +48,10 @@ pub enum CauseKind {
     Credit,
     /// As many of its packets are under way as its window allows.
     Window,
+    /// As many requests of a read are unanswered as it has tags.
+    Tags,
+    /// The link sends DLLPs for packets of the opposite direction.
+    Dllp,
     /// A link of its route was down.
     LinkDown,
     /// A link of its route was down, and no other route led to its destination.
@@ -60,7 +64,7 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
@@ -76,6 +80,8 @@ impl CauseKind {
         Self::HigherPriority,
         Self::Credit,
         Self::Window,
+        Self::Tags,
+        Self::Dllp,
         Self::LinkDown,
         Self::NoOtherRoute,
         Self::LinkReduced,
@@ -100,6 +106,8 @@ impl CauseKind {
             Cause::Priority => Self::HigherPriority,
             Cause::Credit => Self::Credit,
             Cause::Window => Self::Window,
+            Cause::Tags => Self::Tags,
+            Cause::Dllp => Self::Dllp,
             Cause::LinkDown => Self::LinkDown,
             Cause::LinkReduced => Self::LinkReduced,
         }
@@ -112,6 +120,7 @@ impl CauseKind {
             Self::FullRate
                 | Self::OwnLimit
                 | Self::Window
+                | Self::Tags
                 | Self::LinkDown
                 | Self::NoOtherRoute
                 | Self::LinkReduced
@@ -138,6 +147,8 @@ impl CauseKind {
             Self::HigherPriority => "others have a higher priority",
             Self::Credit => "no room in a buffer ahead",
             Self::Window => "its window of packets",
+            Self::Tags => "all its tags in use",
+            Self::Dllp => "link shared with DLLPs",
             Self::LinkDown => "link down",
             Self::NoOtherRoute => "link down, no other route",
             Self::LinkReduced => "reduced bandwidth of a link",
@@ -163,6 +174,8 @@ impl CauseKind {
             Self::HigherPriority => "they are served first",
             Self::Credit => "a buffer further on is full, or smaller than what is under way",
             Self::Window => "as many of its packets are under way as `window` allows",
+            Self::Tags => "as many of its requests are unanswered as `tags` allows",
+            Self::Dllp => "by `dllp`, packets that acknowledge those of the opposite direction go first",
             Self::LinkDown => "a link of its route was down, by `events`",
             Self::NoOtherRoute => "a link of its route was down, by `events`, and so was one of every other",
             Self::LinkReduced => "a link carried less than it was built for, by `events`",
@@ -181,6 +194,8 @@ impl CauseKind {
                 | Self::RootComplex
                 | Self::Credit
                 | Self::Window
+                | Self::Tags
+                | Self::Dllp
                 | Self::LinkDown
                 | Self::NoOtherRoute
                 | Self::LinkReduced,

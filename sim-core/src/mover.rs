@@ -146,7 +146,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.close(now),
             Self::Incremental(shares) => shares.close(now),
-            Self::Packets(packets) => packets.close(),
+            Self::Packets(packets) => packets.close(now),
         }
     }
 

@@ -1,26 +1,25 @@
 //! Transfers that go packet by packet: the packet engine as a mover of bytes.
 
+mod alone;
+mod causes;
 mod settings;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use weir_packets::arbiter::RoundRobin;
-use weir_packets::{
-    BufferFills, Engine, Held, HeldCause, LinkSettings, Network, NodeSettings, Notice, PacketError, PortPhase,
-    TransferSpec,
-};
-use weir_plugin_api::{Binding, Cause, ClassId, Flags, LinkId, SimDuration, SimTime};
+use weir_packets::{BufferFills, Engine, Held, Network, NodeSettings, Notice, PacketError, PortPhase, TransferSpec};
+use weir_plugin_api::{ClassId, Flags, LinkId, SimDuration, SimTime};
 
 use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep};
 use crate::classes::Carriage;
-use crate::fabric::Fabric;
 use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
 use crate::progress::time_to_send;
 use crate::setup::{RunOptions, Simulation};
 use crate::tasks::{EngineId, TaskId, Work};
 
+pub use alone::packet_time_alone;
+pub use causes::cause_of;
 pub use settings::{PacketSettings, PortPolicy, ReadSettings};
 
 /// What packets did in a run.
@@ -211,7 +210,7 @@ impl<'a> Packets<'a> {
                     let Work::Carries { bytes, class } = self.simulation.tasks.tasks()[task.index()].work else {
                         continue;
                     };
-                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task), rerouted: None });
+                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(now, task), rerouted: None });
                 }
                 Notice::Ended(id) => {
                     self.active -= 1;
@@ -237,36 +236,14 @@ impl<'a> Packets<'a> {
         self.active
     }
 
-    /// What held a transfer back longest, at its source or on the way of its last packet; else the narrowest link.
-    fn bottleneck(&self, task: TaskId) -> Bottleneck {
-        let held = self.engine.held(task.0);
-        let longest = held.first().copied().into_iter().chain(self.engine.queued(task.0)).max_by_key(|held| held.time);
-        let (binding, time) = match longest {
-            None => (Binding::new(self.narrowest(task), Cause::FullRate, u32::MAX), SimDuration::ZERO),
-            Some(longest) => {
-                let cause = cause_of(longest.cause);
-                let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
-                (Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)), SimDuration(longest.time))
-            }
-        };
-        Bottleneck { binding, time, blocked: SimDuration::ZERO }
-    }
-
-    fn narrowest(&self, task: TaskId) -> LinkId {
-        let Simulation { fabric, routes, tasks } = self.simulation;
-        let Work::Carries { class, .. } = tasks.tasks()[task.index()].work else { return LinkId::NONE };
-        let links = routes.links(tasks.classes.route(class)).iter().copied();
-        links.min_by(|a, b| fabric.link(*a).bandwidth.total_cmp(&fabric.link(*b).bandwidth)).unwrap_or(LinkId::NONE)
-    }
-
-    pub(crate) fn close(&self) -> Vec<(TaskId, u64, Bottleneck)> {
+    pub(crate) fn close(&self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let tasks = (0..).map(TaskId).zip(self.simulation.tasks.tasks());
         let carried = tasks.filter_map(|(task, of)| match of.work {
             Work::Carries { bytes, .. } => Some((task, self.engine.sent_bytes(task.0, bytes))),
             _ => None,
         });
         // Those that have sent all are noted again: the last packet of one may be on the wire.
-        carried.filter(|&(_, sent)| sent > 0).map(|(task, sent)| (task, sent, self.bottleneck(task))).collect()
+        carried.filter(|&(_, sent)| sent > 0).map(|(task, sent)| (task, sent, self.bottleneck(now, task))).collect()
     }
 
     /// The last instant that packets have come to.
@@ -301,19 +278,6 @@ impl<'a> Packets<'a> {
         let carriage = tasks.classes.carriage(class);
         let packets = first.map_or(0, |&first| self.settings.packets(first, carriage, bytes));
         PacketTransfer { packets, held: self.engine.held(id) }
-    }
-}
-
-/// What holds a source's packets up, as arbiters of rates name it.
-#[must_use]
-pub fn cause_of(held: HeldCause) -> Cause {
-    match held {
-        HeldCause::Arbitration => Cause::SharedLink,
-        HeldCause::HeadOfLine => Cause::HeadOfLine,
-        HeldCause::Credit => Cause::Credit,
-        HeldCause::Window => Cause::Window,
-        HeldCause::Limit => Cause::OwnLimit,
-        HeldCause::Down => Cause::LinkDown,
     }
 }
 
@@ -369,60 +333,4 @@ fn with_engines(simulation: &Simulation<'_>, nodes: &[NodeSettings]) -> Vec<Node
         slots.map(u64::from).fold(free, u64::saturating_add).min(transfers).min(u64::from(u32::MAX)) as u32
     };
     nodes.iter().zip(own).map(|(node, engines)| NodeSettings { engines: at_once(engines), ..*node }).collect()
-}
-
-/// From start to end of a lone transfer; `None` where it never ends.
-#[must_use]
-pub fn packet_time_alone(
-    settings: &PacketSettings,
-    fabric: &Fabric,
-    route: &[LinkId],
-    bytes: u64,
-    limit: f64,
-    carriage: Carriage,
-) -> Option<SimDuration> {
-    // Its links and their nodes alone, in a chain; those of requests behind them.
-    let back = requests_over(&route.iter().map(|link| link.0).collect::<Vec<_>>());
-    let back = if carriage.is_read { &back[..] } else { &[] };
-    let length = route.len() as u32;
-    let there =
-        (0..).zip(route).map(|(at, link)| LinkSettings { from: at, to: at + 1, ..settings.links[link.index()] });
-    let and_back = (0..).zip(back).map(|(at, &link)| LinkSettings {
-        from: length - at,
-        to: length - at - 1,
-        ..settings.links[link as usize]
-    });
-    let links = there.chain(and_back);
-    let first = fabric.link(*route.first()?).from;
-    let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
-    let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
-    let network = Network::new(links.collect(), nodes, 2).ok()?;
-    // Nobody is beside it: any arbiter does, and this one lets it skip ahead.
-    let policy_of = vec![0; route.len() + back.len()].into();
-    let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
-    let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
-    let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
-    let interval = interval(settings, route[0].0, limit);
-    let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));
-    let spec = TransferSpec {
-        bytes,
-        route: &own,
-        channel: 0,
-        priority: 0,
-        weight: 1.0,
-        interval,
-        window: settings.window,
-        read,
-    };
-    engine.admit(0, 0, &spec).ok()?;
-    engine.step(0).ok()?;
-    loop {
-        let next = engine.advance(u64::MAX, &|| false).ok().filter(|next| *next != u64::MAX)?;
-        while let Some((time, notice)) = engine.take_notice(next) {
-            if notice == Notice::Ended(0) {
-                return Some(SimDuration(time));
-            }
-        }
-        engine.step(next).ok()?;
-    }
 }

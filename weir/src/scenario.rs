@@ -27,6 +27,7 @@ pub(crate) struct Source {
 }
 
 /// Where the YAML of a scenario is.
+#[derive(Clone)]
 enum SourceText {
     File(PathBuf),
     /// What was read, its name in messages, and from where it names files.
@@ -50,6 +51,11 @@ impl Source {
             SourceText::File(file) => Input::File(file),
             SourceText::Text(text, name, folder) => Input::text(text.clone(), name, folder.as_deref()),
         }
+    }
+
+    /// The same with further edits.
+    pub(crate) fn with(&self, edits: &[(String, String)]) -> Self {
+        Self { text: self.text.clone(), options: self.edited(edits) }
     }
 
     /// The options with further edits.

@@ -261,6 +261,16 @@ fn packets_meet_links_that_change() {
         // A change every 100 us comes before any period is found.
         assert!(fast["skipped_hops"].as_u64() > Some(0) || events.contains("load"), "{fast}");
     }
+    // For most of its time, or a tenth, on either link: the cause is the link as it was for longest.
+    for (link, at, kind) in
+        [("[h0, sw]", 100, "link-reduced"), ("[sw, h1]", 100, "link-reduced"), ("[h0, sw]", 950, "full-rate")]
+    {
+        let slowed = result(&format!("fidelity: packet\nevents: [{{ at: {at}us, link: {link}, bandwidth: 50% }}]"));
+        let cause = &slowed["transfers"][0]["cause_detail"];
+        assert_eq!(cause["kind"], kind, "{slowed}");
+        let near = link.trim_start_matches('[').split(',').next().expect("a node");
+        assert!(kind == "full-rate" || cause["link"]["from"] == near, "{slowed}");
+    }
     let waits = result(&format!("fidelity: packet\nevents: [{down}]"));
     assert_eq!(waits["transfers"][0]["cause"], "link down");
     assert_eq!(waits["link_changes"][0]["down_s"], 0.0003);

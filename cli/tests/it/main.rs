@@ -20,6 +20,7 @@ mod optimize;
 mod optimize_parts;
 mod outputs;
 mod packet_figures;
+mod packet_orders;
 mod packet_reads;
 mod packets;
 mod plugins;

@@ -46,7 +46,7 @@ fn tags_bound_reads() {
     let (found, expected) = (gigabits(20e6, &ends(&result)), 4.0 * 512.0 * 8000.0 / round_trip);
     assert!((found / expected - 1.0).abs() < 2e-3, "{found} of {expected}");
     let read = &result["transfers"][0];
-    assert_eq!((&read["held"][0]["cause"], &read["packets"]), (&"window".into(), &78125.into()), "{read}");
+    assert_eq!((&read["held"][0]["cause"], &read["packets"]), (&"tags".into(), &78125.into()), "{read}");
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! What ports do in each phase, recorded on request: their cycles of grants, and who waits for them.
 //!
-//! A phase lasts from one begin, or last packet at its source, of a transfer to the next. The last grants of each output are
-//! kept. Its cycle is the shortest sequence that the later half of them repeats. Where a set of transfers is moved on by n
-//! periods, what it granted in the last period is added n times: cycles are the same with and without skip-ahead.
+//! A phase lasts from one begin, or end, of a transfer to the next. The last grants of each output are kept, up to the last
+//! packet of a transfer: what follows is no more what the phase is like. Its cycle is the shortest sequence that the
+//! later half of them repeats. Where a set of transfers is moved on by n periods, what it granted in the last period is added n
+//! times: cycles are the same with and without skip-ahead.
 
 use std::collections::VecDeque;
 
 use super::grants::{Asked, Offer};
-use super::{Engine, Held, HeldCause, REQUESTS, Requester};
+use super::{Engine, Held, REQUESTS, Requester};
 
 /// Grants that are kept of each output: cycles of up to a quarter of them are found (*assumed*).
 const KEPT: usize = 2048;
@@ -19,12 +20,14 @@ const MOST_PHASES: usize = 1000;
 /// What contended ports did from `start` to `end`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortPhase {
-    /// A transfer began, or the last packet of one left its source; ps.
+    /// A transfer began, or the last byte of one came; ps.
     pub start: u64,
     /// The next time that happened, or the end of the run; ps.
     pub end: u64,
     /// Outputs with 16 grants or more, in the later half of which two or more asked, ascending.
     pub ports: Vec<PortRecord>,
+    /// The transfers whose sources waited for their own window, tags or limit; the longest wait first.
+    pub own_waits: Vec<(u32, Held)>,
 }
 
 /// What an output did in a phase.
@@ -89,6 +92,8 @@ impl Kept {
 #[derive(Debug, Default)]
 struct Output {
     last: VecDeque<Kept>,
+    /// The last packet of a transfer has passed: no more grants of this phase are kept.
+    is_closed: bool,
     grants: u64,
     /// When the phase began: busy and starved until then.
     before: (u64, u64),
@@ -102,9 +107,7 @@ pub(super) struct Cycles {
     since: u64,
     /// Whether something was granted in it.
     is_open: bool,
-    /// Whether a transfer had packets to send when it began.
-    has_senders: bool,
-    /// Waits of each transfer under way until it began.
+    /// Waits until it began, of each transfer that had packets to send.
     held: Vec<(u32, Vec<Held>)>,
     phases: Vec<PortPhase>,
 }
@@ -112,13 +115,16 @@ pub(super) struct Cycles {
 impl Cycles {
     pub(super) fn new(links: usize) -> Self {
         let outputs = (0..links).map(|_| Output::default()).collect();
-        Self { outputs, since: 0, is_open: false, has_senders: false, held: Vec::new(), phases: Vec::new() }
+        Self { outputs, since: 0, is_open: false, held: Vec::new(), phases: Vec::new() }
     }
 
     /// The last `grants` of an output have taken place `n` times more, in periods of `period` ps.
     pub(super) fn repeat(&mut self, link: u32, grants: u64, n: u64, period: u64) {
         let output = &mut self.outputs[link as usize];
         output.grants += n * grants;
+        if output.is_closed {
+            return;
+        }
         let length = usize::try_from(grants).unwrap_or(usize::MAX);
         if length == 0 {
             return;
@@ -193,13 +199,9 @@ impl Engine {
     }
 
     /// A grant takes place.
-    pub(super) fn record_grant(&mut self, now: u64, offer: &Offer) {
-        let Offer { out, slot, requester, asked, heads } = *offer;
-        let Asked { transfer, piece: payload, units, .. } = asked;
-        let is_last = || self.transfer(transfer).left == u64::from(units);
-        if matches!(requester, Requester::Engine { .. }) && transfer < REQUESTS && is_last() {
-            self.end_port_phase(now);
-        }
+    pub(super) fn record_grant(&mut self, now: u64, offer: &Offer, asked: &Asked) {
+        let Offer { out, slot, heads } = *offer;
+        let Asked { transfer, piece: payload, is_last, .. } = *asked;
         let Some(mut cycles) = self.cycles.take() else { return };
         if cycles.phases.len() == MOST_PHASES {
             self.cycles = Some(cycles);
@@ -210,7 +212,11 @@ impl Engine {
         }
         let output = &mut cycles.outputs[out as usize];
         output.grants += 1;
-        output.push(Kept { time: now, slot, transfer, payload, has_rivals: heads.1 - heads.0 > 1 });
+        // It may be a shorter one.
+        output.is_closed |= is_last;
+        if !output.is_closed {
+            output.push(Kept { time: now, slot, transfer, payload, has_rivals: heads.1 - heads.0 > 1 });
+        }
         self.cycles = Some(cycles);
     }
 
@@ -220,27 +226,27 @@ impl Engine {
         let senders = (0..).zip(&self.transfers).filter_map(|(id, of)| Some((id, of.as_ref()?)));
         let senders = senders.filter(|(_, of)| of.left > 0);
         cycles.held = senders.map(|(id, of)| (id, of.held.until(cycles.since))).collect();
-        cycles.has_senders = !cycles.held.is_empty();
         for (link, output) in (0..).zip(&mut cycles.outputs) {
             output.before = self.times_until(cycles.since, link);
         }
     }
 
-    /// A transfer begins, or its last packet leaves its source.
+    /// A transfer begins, or its last byte has come.
     pub(super) fn end_port_phase(&mut self, now: u64) {
         let Some(mut cycles) = self.cycles.take() else { return };
-        if cycles.is_open && cycles.has_senders && cycles.phases.len() < MOST_PHASES {
+        if cycles.is_open && cycles.phases.len() < MOST_PHASES {
             let contended = (0..).zip(&cycles.outputs).filter(|(_, output)| output.is_contended());
             let ports: Vec<PortRecord> =
                 contended.map(|(link, output)| self.port(now, link, output, &cycles)).collect();
-            if !ports.is_empty() {
-                cycles.phases.push(PortPhase { start: cycles.since, end: now, ports });
+            let own_waits = self.waits(now, &cycles.held, |held| held.cause.is_own());
+            if !(ports.is_empty() && own_waits.is_empty()) {
+                cycles.phases.push(PortPhase { start: cycles.since, end: now, ports, own_waits });
             }
         }
         if cycles.is_open {
             for output in &mut cycles.outputs {
                 output.last.clear();
-                output.grants = 0;
+                (output.grants, output.is_closed) = (0, false);
             }
         }
         (cycles.since, cycles.is_open) = (now, false);
@@ -256,7 +262,7 @@ impl Engine {
             grants: output.grants,
             kept: output.last.len() as u64,
             cycle: self.cycle_of_grants(link, output),
-            waits: self.waits(now, link, &cycles.held),
+            waits: self.waits(now, &cycles.held, |held| held.link == link && !held.cause.is_own()),
         }
     }
 
@@ -279,13 +285,10 @@ impl Engine {
         Some(GrantCycle { grants: half[first..first + length].iter().map(grant).collect(), time })
     }
 
-    /// Waits for an output since a phase began.
-    fn waits(&self, now: u64, link: u32, before: &[(u32, Vec<Held>)]) -> Vec<(u32, Held)> {
+    /// Those waits since a phase began that `counts` is true of.
+    fn waits(&self, now: u64, before: &[(u32, Vec<Held>)], counts: impl Fn(&Held) -> bool) -> Vec<(u32, Held)> {
         let since = |(id, before): &(u32, Vec<Held>)| {
-            // A limit or a window is the transfer's own.
-            let is_for_port =
-                |held: &Held| held.link == link && !matches!(held.cause, HeldCause::Limit | HeldCause::Window);
-            let all = self.transfer(*id).held.until(now).into_iter().filter(is_for_port);
+            let all = self.transfer(*id).held.until(now).into_iter().filter(&counts);
             let in_phase = |held: Held| {
                 let same = |b: &&Held| (b.cause, b.link, b.by) == (held.cause, held.link, held.by);
                 let earlier = before.iter().find(same).map_or(0, |before| before.time);

@@ -12,6 +12,12 @@ impl Engine {
     /// A packet of a link leaves its buffer at `time`: a DLLP is due on the opposite link.
     #[inline]
     pub(super) fn send_dllp(&mut self, time: u64, link: u32) {
+        if self.has_dllps {
+            self.send_over_opposite(time, link);
+        }
+    }
+
+    fn send_over_opposite(&mut self, time: u64, link: u32) {
         let over = self.wires[link as usize].dllps_over;
         if over == NONE {
             return;
@@ -26,6 +32,12 @@ impl Engine {
     /// Lets those begin on a link that can by `now`.
     #[inline]
     pub(super) fn pass_dllps(&mut self, now: u64, link: u32) {
+        if self.has_dllps {
+            self.pass_due(now, link);
+        }
+    }
+
+    fn pass_due(&mut self, now: u64, link: u32) {
         let (wire, port) = (&self.wires[link as usize], &mut self.ports[link as usize]);
         if wire.dllp_time == 0 {
             return;
@@ -49,7 +61,11 @@ impl Engine {
 
     /// Until when a link is busy as of `at`, and how many DLLPs that have not passed yet begin before.
     pub(super) fn busy_until(&self, at: u64, link: u32) -> (u64, u64) {
-        let (wire, mut free_at, mut number) = (&self.wires[link as usize], self.ports[link as usize].free_at, 0);
+        let (mut free_at, mut number) = (self.ports[link as usize].free_at, 0);
+        if !self.has_dllps {
+            return (free_at, 0);
+        }
+        let wire = &self.wires[link as usize];
         for &due in &self.dllps[link as usize] {
             let begin = free_at.max(due);
             if begin > at {

@@ -98,7 +98,7 @@ impl Engine {
     pub(super) fn happen(&mut self, now: u64, event: Event) {
         match event {
             Event::Ready(id) => self.ask_from_source(now, id),
-            Event::Visible(queue) => self.head_asks(queue),
+            Event::Visible(queue) => self.ask_from_queue(queue),
             Event::Come(id) => self.come(now, id),
             // One that was put off, or brought forward, has happened already.
             Event::Wake(out) => {
@@ -112,25 +112,18 @@ impl Engine {
         }
     }
 
-    /// The first packet of a queue asks for its output.
-    pub(super) fn head_asks(&mut self, queue: u32) {
-        let packet = &self.packets[self.queues[queue as usize].first as usize];
-        let input = self.routes[packet.place as usize - 1];
-        let slot = self.slot_of_input(packet.out, input, u32::from(packet.channel));
-        self.ask(packet.out, slot);
-    }
-
     /// A packet of a transfer with a window is at its destination, or a request at its source, or is answered.
     fn come(&mut self, now: u64, id: u32) {
         if id >= REQUESTS {
             return self.request_came(now, id & !REQUESTS);
         }
-        let id = if self.transfer(id).read.is_some() { id | REQUESTS } else { id };
+        let is_read = self.transfer(id).read.is_some();
+        let (id, cause) = if is_read { (id | REQUESTS, HeldCause::Tags) } else { (id, HeldCause::Window) };
         let transfer = self.transfer_mut(id);
         transfer.come += 1;
         if let Some(since) = transfer.shut.take() {
             let node = self.wires[self.transfer(id).first as usize].from;
-            self.hold(since, now, id, HeldCause::Window);
+            self.hold(since, now, id, cause);
             self.source_ready(now, node, id);
         }
     }

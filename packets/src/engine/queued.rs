@@ -11,16 +11,17 @@ impl Engine {
     /// have sent over the link since this was last idle.
     pub(super) fn note_queued(&mut self, now: u64, out: u32, input: u32, asked: &Asked) {
         let beside = self.ports[out as usize].other;
-        let is_input_free = self.input_busy[input as usize] < now;
-        let before = if is_input_free { NONE } else { self.input_served[input as usize] };
+        let own = self.ports[input as usize].input;
+        let before = if own.busy_until < now { NONE } else { own.served };
         let is_other = |by: u32| by != NONE && (by ^ asked.transfer) & !REQUESTS != 0;
         let (cause, link, by) = match (is_other(beside), is_other(before)) {
             (true, _) if asked.is_last => (HeldCause::Arbitration, out, Some(beside)),
             (false, true) => (HeldCause::HeadOfLine, out, Some(before)),
             _ => return,
         };
-        if asked.visible < now {
-            self.keep_longest(asked.transfer, Held { cause, link, by, time: now - asked.visible });
+        let (_, visible) = self.ready_and_visible(asked);
+        if visible < now {
+            self.keep_longest(asked.transfer, Held { cause, link, by, time: now - visible });
         }
     }
 

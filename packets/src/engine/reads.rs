@@ -119,7 +119,7 @@ impl Engine {
         let number = id | REQUESTS;
         let requests = self.transfer(number);
         let reason = if requests.shut.is_some() {
-            Some((HeldCause::Window, requests.first, super::NONE))
+            Some((HeldCause::Tags, requests.first, super::NONE))
         } else if requests.is_asking {
             Some(self.reason(now, number))
         } else {

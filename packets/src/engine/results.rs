@@ -16,6 +16,12 @@ impl Engine {
         self.transfers.get(id as usize)?.as_ref()?.queued
     }
 
+    /// When a transfer was admitted, ps; `None` where it was not.
+    #[must_use]
+    pub fn start(&self, id: u32) -> Option<u64> {
+        Some(self.transfers.get(id as usize)?.as_ref()?.start)
+    }
+
     /// Bytes of payload of a transfer that have left its source.
     #[must_use]
     pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {

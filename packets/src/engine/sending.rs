@@ -8,15 +8,16 @@ use super::{Engine, NONE, OF_LINK, Packet, REQUESTS, Requester};
 impl Engine {
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
     pub(super) fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
+        let Offer { out, slot, .. } = *offer;
+        let asked = *self.asked(out, slot);
         if self.cycles.is_some() {
-            self.record_grant(now, offer);
+            self.record_grant(now, offer, &asked);
         }
-        let Offer { out, slot, requester, asked, .. } = *offer;
         let wire = &mut self.wires[out as usize];
         let bytes = asked.piece + wire.header_of(asked.header);
         let sent = now.saturating_add(wire.time(bytes));
-        let word = wire.masks.0 + slot / 64;
-        self.asking[word as usize] &= !(1 << (slot % 64));
+        let (first, end) = wire.masks;
+        self.asking[(first + slot / 64) as usize] &= !(1 << (slot % 64));
         self.note(now, sent, out, &asked, bytes);
         let port = &mut self.ports[out as usize];
         port.before = if port.free_at == now { port.sending } else { NONE };
@@ -24,37 +25,47 @@ impl Engine {
             port.other = port.before;
         }
         (port.free_at, port.sent_dllp) = (sent, false);
-        self.end_starved(now, out);
-        if let Requester::Queue { queue, input } = requester {
-            if asked.is_last || self.wires[input as usize].queues > 1 {
-                self.note_queued(now, out, input, &asked);
-            }
-            self.leave_queue(now, sent, queue, input, asked.piece);
+        if port.starved_since != u64::MAX {
+            self.end_starved(now, out);
         }
-        self.ports[out as usize].sending = asked.transfer;
-        self.send_on(now, sent, out, &asked);
-        if let Requester::Engine { node, engine } = requester {
-            self.end_wait(now, asked.transfer);
-            self.sums[out as usize].granted.add(now);
-            let transfer = self.transfer_mut(asked.transfer);
-            transfer.left -= u64::from(asked.units);
-            transfer.granted += 1;
-            transfer.is_asking = false;
-            if let Some(read) = &mut transfer.read {
-                read.pending -= u64::from(asked.units);
-            }
-            if transfer.left == 0 {
-                self.periods.forget();
-                if asked.transfer < REQUESTS {
-                    self.notices.push(sent, Event::Sent(asked.transfer));
+        let ready = match asked.requester {
+            Requester::Queue { queue, input } => {
+                if asked.is_last || self.wires[input as usize].queues > 1 {
+                    self.note_queued(now, out, input, &asked);
                 }
+                self.leave_queue(now, sent, queue, input, asked.piece)
             }
+            Requester::Engine { .. } => self.transfer(asked.transfer).ready,
+        };
+        self.ports[out as usize].sending = asked.transfer;
+        self.send_on(now, sent, out, ready, &asked);
+        if let Requester::Engine { node, engine } = asked.requester {
+            self.leave_engine(now, sent, out, &asked);
             self.source_granted(now, node, engine, asked.transfer);
         }
-        if self.asking[self.mask(out)].iter().any(|&word| word != 0) {
+        if self.asking[first as usize..end as usize].iter().any(|&word| word != 0) {
             self.wake(out, sent);
         }
         bytes
+    }
+
+    /// A packet of a transfer is sent from its source.
+    fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+        self.end_wait(now, asked.transfer);
+        self.sums[out as usize].granted.add(now);
+        let transfer = self.transfer_mut(asked.transfer);
+        transfer.left -= u64::from(asked.units);
+        transfer.granted += 1;
+        transfer.is_asking = false;
+        if let Some(read) = &mut transfer.read {
+            read.pending -= u64::from(asked.units);
+        }
+        if transfer.left == 0 {
+            self.periods.forget();
+            if asked.transfer < REQUESTS {
+                self.notices.push(sent, Event::Sent(asked.transfer));
+            }
+        }
     }
 
     /// Counts a grant, and takes its credit.
@@ -75,19 +86,22 @@ impl Engine {
         counts.deepest = counts.deepest.max(credit.inside);
     }
 
-    /// A piece of the first packet of a queue is sent: its room is free once it has left.
-    fn leave_queue(&mut self, now: u64, sent: u64, queue: u32, input: u32, piece: u32) {
+    /// A piece of the first packet of a queue is sent: its room is free once it has left. Returns when the packet was ready at
+    /// its source.
+    fn leave_queue(&mut self, now: u64, sent: u64, queue: u32, input: u32, piece: u32) -> u64 {
         let at = self.queues[queue as usize].first;
         let packet = &mut self.packets[at as usize];
         packet.payload -= piece;
-        let Packet { payload: rest, next, out, channel, header, transfer, .. } = *packet;
+        let Packet { payload: rest, next, out, channel, header, transfer, ready, .. } = *packet;
         let wire = &self.wires[input as usize];
         // A header leaves with the last piece.
         let header = (rest == 0).then_some(wire.header_of(header));
+        let own = &mut self.ports[input as usize].input;
+        own.accepted = out;
         if wire.is_serial {
-            self.input_busy[input as usize] = sent;
-            self.input_served[input as usize] = transfer;
+            (own.busy_until, own.served) = (sent, transfer);
         }
+        let free = own.busy_until.max(now);
         self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
             self.sums[out as usize].granted.add(now);
@@ -97,10 +111,11 @@ impl Engine {
             if next == NONE {
                 self.queues[queue as usize].last = NONE;
             } else {
-                self.note_blocked(now.max(self.input_busy[input as usize]), next, (out, transfer));
+                self.note_blocked(free, next, (out, transfer));
             }
         }
-        self.head_changed(now, queue, input);
+        self.head_changed(now, free, queue);
+        ready
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
@@ -116,23 +131,24 @@ impl Engine {
         }
     }
 
-    /// The first packet of a queue asks for its output once it is visible and its input does not send.
-    fn head_changed(&mut self, now: u64, queue: u32, input: u32) {
+    /// The first packet of a queue asks for its output once it is visible and its input, which does not send from `free` on, is
+    /// free.
+    fn head_changed(&mut self, now: u64, free: u64, queue: u32) {
         let first = self.queues[queue as usize].first;
         if first == NONE {
             return;
         }
-        let visible = self.packets[first as usize].visible.max(self.input_busy[input as usize]);
+        let visible = self.packets[first as usize].visible.max(free);
         if visible > now {
             self.events.push(visible, Event::Visible(queue));
         } else {
-            self.head_asks(queue);
+            self.ask_from_queue(queue);
         }
     }
 
     /// A packet, or a piece, is on its way over a link.
-    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
-        let Asked { transfer, piece: payload, channel, header, place, ready, is_last, .. } = *asked;
+    fn send_on(&mut self, now: u64, sent: u64, out: u32, ready: u64, asked: &Asked) {
+        let Asked { transfer, piece: payload, channel, header, place, is_last, .. } = *asked;
         let next = self.routes[place as usize + 1];
         if next == NONE {
             let latency = self.wires[out as usize].latency;
@@ -148,7 +164,7 @@ impl Engine {
         let last = std::mem::replace(&mut self.queues[queue as usize].last, at);
         if last == NONE {
             self.queues[queue as usize].first = at;
-            let visible = visible.max(self.input_busy[out as usize]);
+            let visible = visible.max(self.ports[out as usize].input.busy_until);
             self.events.push(visible, Event::Visible(queue));
         } else {
             self.packets[last as usize].next = at;

@@ -152,12 +152,11 @@ impl Engine {
 
     /// A transfer's packet asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
-        let transfer = self.transfer(id);
-        let (out, engine, channel) = (transfer.first, transfer.engine, u32::from(transfer.channel));
-        let ready = transfer.ready;
+        let transfer = self.transfer_mut(id);
+        transfer.is_asking = true;
+        let (out, ready) = (transfer.first, transfer.ready);
         self.sums[out as usize].visible.add(ready);
-        self.transfer_mut(id).is_asking = true;
-        self.ask(out, self.slot_of_engine(out, engine, channel));
+        self.ask_from_engine(id);
         self.begin_wait(now, id);
     }
 

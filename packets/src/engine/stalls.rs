@@ -17,6 +17,17 @@ pub enum HeldCause {
     Limit,
     /// A link on its way is down.
     Down,
+    /// As many requests of a read are unanswered as it has tags.
+    Tags,
+    /// The link sends DLLPs for packets of the opposite direction.
+    Dllp,
+}
+
+impl HeldCause {
+    /// Whether it is the transfer's own, whatever else is sent.
+    pub(super) fn is_own(self) -> bool {
+        matches!(self, Self::Window | Self::Tags | Self::Limit)
+    }
 }
 
 /// Time that the source of a transfer was held up for one reason.
@@ -184,7 +195,7 @@ impl Engine {
             let port = &self.ports[out as usize];
             // Behind its own packet, too, it is a DLLP that is on the wire.
             let is_dllp = dllps > 0 || port.sent_dllp || port.sending == id;
-            return (HeldCause::Arbitration, out, if is_dllp { NONE } else { port.sending });
+            return if is_dllp { (HeldCause::Dllp, out, NONE) } else { (HeldCause::Arbitration, out, port.sending) };
         }
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
@@ -223,7 +234,7 @@ impl Engine {
         let words = (0..).zip(&self.asking[self.mask(out)]);
         let slots = words
             .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit));
-        slots.map(|slot| self.asked(out, self.requester(out, slot)).transfer).find(|&transfer| transfer != id)
+        slots.map(|slot| self.asked(out, slot).transfer).find(|&transfer| transfer != id)
     }
 
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.

@@ -36,8 +36,9 @@ pub(super) struct Wire {
     /// Queues per channel at its far end, and the first of all.
     pub(super) queues: u32,
     pub(super) first_queue: u32,
-    /// The first word of its mask of requesters, and the one after the last.
+    /// The first word of its mask of requesters, and the one after the last; and its first place among all requesters.
     pub(super) masks: (u32, u32),
+    pub(super) first_slot: u32,
     pub(super) is_serial: bool,
     pub(super) is_stored: bool,
 }
@@ -50,7 +51,7 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
         first_input.push(inputs.len() as u32);
         inputs.extend_from_slice(own);
     }
-    let (mut queues, mut words) = (0, 0);
+    let (mut queues, mut words, mut slots) = (0, 0, 0);
     let wire = |(id, link): (usize, &LinkSettings)| {
         let per_channel = queues_per_channel(network, link);
         let first_queue = queues;
@@ -58,6 +59,8 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
         let stride = network.stride(link.from);
         let first_word = words;
         words += (stride * network.channels).div_ceil(64);
+        let first_slot = slots;
+        slots += stride * network.channels;
         let node = link.from as usize;
         Wire {
             latency: link.latency,
@@ -80,6 +83,7 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
             queues: per_channel,
             first_queue,
             masks: (first_word, words),
+            first_slot,
             is_serial: link.inputs == Inputs::Serial,
             is_stored: link.switching == Switching::StoreAndForward,
         }

@@ -67,9 +67,10 @@ fn round_robin_takes_turns() {
     let phases = phases(|| engine(Box::new(RoundRobin::default()), None, |_, _| {}), true);
     assert_eq!(cycle(&phases), (vec![grant(0, 256), grant(1, 256)], 56_000));
     let port = &phases[0].ports[0];
-    // The header of the first is at the switch after 100 ns and 24 B; from then on the link is never idle.
-    assert_eq!((phases[0].start, port.busy, port.starved), (0, phases[0].end - 102_400, 0));
-    assert_eq!((port.kept, port.grants), (2048, port.busy.div_ceil(28_000)));
+    // The header of the first is at the switch after 100 ns and 24 B; from then on the link is never idle. It has sent the last
+    // 152 B of the other, 15.2 ns, when the last byte of the first comes, 100 ns after it was sent.
+    assert_eq!((phases[0].start, port.busy, port.starved), (0, phases[0].end - 102_400 - (100_000 - 15_200), 0));
+    assert_eq!((port.kept, port.grants), (2048, 2 * 10_000_000_u64.div_ceil(256)));
     for (id, by) in [(0, 1), (1, 0)] {
         let held = port.waits.iter().find(|(transfer, _)| *transfer == id).expect("it waits").1;
         assert_eq!((held.cause, held.link, held.by), (HeldCause::Arbitration, OUT, Some(by)));
@@ -116,4 +117,24 @@ fn random_choices_have_no_cycle() {
     let phases = phases(|| engine(Box::new(Random::new(1)), None, |_, _| {}), false);
     let port = &phases[0].ports[0];
     assert_eq!((port.cycle.is_none(), port.kept), (true, 2048));
+}
+
+/// A phase lasts until the last byte has come, though the last packet left its source long before: buffers of any size take
+/// all at once. What ports do until the last packet of a transfer passes them is the cycle.
+#[test]
+fn phases_end_when_transfers_do() {
+    for buffer in [Some(16 << 10), None] {
+        let unlimited = |_, link: &mut LinkSettings| link.buffer = buffer;
+        let (tree, engine) = engine(Box::new(RoundRobin::default()), None, unlimited);
+        let mut engine = engine.with_cycles();
+        for (id, from, bytes) in [(0, 1, 5_000_000), (1, 2, 10_000_000)] {
+            engine.admit(0, id, &spec(bytes, &tree.route(from, 3))).unwrap();
+        }
+        engine.step(0).unwrap();
+        let times = finish(&mut engine);
+        let phases = engine.port_phases(times[1].1).unwrap();
+        // Afterwards nobody is beside the second.
+        assert_eq!((phases.len(), phases[0].start, phases[0].end), (1, 0, times[0].1), "{buffer:?}");
+        assert_eq!(cycle(&phases), (vec![grant(0, 256), grant(1, 256)], 56_000), "{buffer:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! DLLPs on the opposite link, by closed forms: links of 10 GB/s, 280 B take 28 ns, 8 B take 0.8 ns.
 
-use weir_packets::{LinkCounts, WireRate};
+use weir_packets::{HeldCause, LinkCounts, WireRate};
 
 use crate::net::{Tree, finish, link, spec};
 
@@ -56,4 +56,20 @@ fn a_packet_that_is_split_has_one_dllp_behind_it() {
     tree.nodes[0].split = Some(64);
     let (_, counts) = run(&tree, &[(1, 2)]);
     assert_eq!([0, 1, 2, 3].map(|link| counts[link].dllps), [0, PACKETS, 4 * PACKETS, 0]);
+}
+
+/// Both ways at once: all that each source waits for is DLLPs of its own link, which no transfer is to blame for.
+#[test]
+fn who_waits_for_dllps_says_so() {
+    let tree = tree(2);
+    let mut engine = tree.round_robin();
+    for (id, (from, to)) in [(0, (1, 0)), (1, (0, 1))] {
+        engine.admit(0, id, &spec(256 * PACKETS, &tree.route(from, to))).unwrap();
+    }
+    engine.step(0).unwrap();
+    finish(&mut engine);
+    for id in [0, 1] {
+        let told: Vec<_> = engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+        assert_eq!(told, [(HeldCause::Dllp, id, None, (PACKETS - 5) * 800)]);
+    }
 }

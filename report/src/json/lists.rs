@@ -71,6 +71,8 @@ pub(super) fn held_word(cause: HeldCause) -> &'static str {
         HeldCause::HeadOfLine => "head-of-line",
         HeldCause::Credit => "credit",
         HeldCause::Window => "window",
+        HeldCause::Tags => "tags",
+        HeldCause::Dllp => "dllp",
         HeldCause::Limit => "limit",
         HeldCause::Down => "link-down",
     }

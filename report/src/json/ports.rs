@@ -18,7 +18,7 @@ pub(crate) struct PortPhases<'a> {
     pub(crate) run: &'a Run<'a>,
 }
 
-/// What contended ports do between begins, and last packets at their sources, of transfers.
+/// What contended ports do between begins and ends of transfers.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "PortPhase")]
 pub(crate) struct PortPhaseRow<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct PortPhaseRow<'a> {
     end_s: f64,
     /// The ports that two or more asked for in the later half of what is kept of their grants, in link order.
     ports: Vec<PortRow<'a>>,
+    /// The transfers whose sources waited for their own window, tags or limit, the longest wait first.
+    own_waits: Vec<PortWaitRow<'a>>,
 }
 
 /// What a port does in a phase.
@@ -83,7 +85,7 @@ struct CycleGrantRow<'a> {
 struct PortWaitRow<'a> {
     /// The id of the transfer.
     transfer: Cow<'a, str>,
-    /// `arbitration`, `head-of-line` or `credit`.
+    /// `arbitration`, `dllp`, `head-of-line`, `credit` or `link-down`; of its own `window`, `tags` or `limit`.
     cause: &'static str,
     /// The transfer responsible; null where it is its own.
     by: Option<Cow<'a, str>>,
@@ -95,10 +97,11 @@ impl<'a> RowMaker for PortPhases<'a> {
     type ResultRow = PortPhaseRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = PortPhaseRow<'a>> {
-        self.run.port_phases().iter().map(|PortPhase { start, end, ports }| PortPhaseRow {
+        self.run.port_phases().iter().map(|PortPhase { start, end, ports, own_waits }| PortPhaseRow {
             start_s: SimTime(*start).seconds(),
             end_s: SimTime(*end).seconds(),
             ports: ports.iter().map(|port| self.port(port)).collect(),
+            own_waits: own_waits.iter().map(|&(transfer, held)| self.wait(transfer, held)).collect(),
         })
     }
 }

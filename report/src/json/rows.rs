@@ -98,7 +98,7 @@ pub(crate) struct TransferRow<'a> {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Held")]
 pub(crate) struct HeldRow<'a> {
-    /// `arbitration`, `head-of-line`, `credit`, `window`, `limit` or `link-down`.
+    /// `arbitration`, `dllp`, `head-of-line`, `credit`, `window`, `tags`, `limit` or `link-down`.
     #[serde(borrow)]
     pub(crate) cause: Cow<'a, str>,
     /// The link where; null for a window or a limit.

@@ -14,7 +14,8 @@ const LETTERS: usize = 44;
 pub(super) fn ports(run: &Run<'_>) -> String {
     let phases = run.port_phases();
     if phases.is_empty() {
-        return "\nno port had 16 packets to choose between: there is nothing to explain\n".to_owned();
+        return "\nno port had 16 packets to choose between, and no source waited: there is nothing to explain\n"
+            .to_owned();
     }
     let mut out = String::new();
     for (i, phase) in phases.iter().take(ROWS).enumerate() {
@@ -27,6 +28,9 @@ pub(super) fn ports(run: &Run<'_>) -> String {
 }
 
 fn cycles(run: &Run<'_>, phase: &PortPhase) -> String {
+    if phase.ports.is_empty() {
+        return String::new();
+    }
     let mut sheet = Sheet::new(["port", "cycle of grants", ">payload", ">lasts", ">busy", ">no credit"]).spare([
         "payload",
         "lasts",
@@ -77,10 +81,11 @@ fn payload(grants: &[CycleGrant]) -> String {
     }
 }
 
-/// Who waits for the ports, the longest wait of each first.
+/// Who waits for the ports, the longest wait of each first, and who waits for its own window, tags or limit.
 fn waits(run: &Run<'_>, phase: &PortPhase) -> String {
-    let all: Vec<(u32, &(u32, Held))> =
-        phase.ports.iter().flat_map(|port| port.waits.iter().map(|wait| (port.link, wait))).collect();
+    let at_ports = phase.ports.iter().flat_map(|port| port.waits.iter().map(|wait| (Some(port.link), wait)));
+    let all: Vec<(Option<u32>, &(u32, Held))> =
+        at_ports.chain(phase.own_waits.iter().map(|wait| (None, wait))).collect();
     if all.is_empty() {
         return String::new();
     }
@@ -90,7 +95,8 @@ fn waits(run: &Run<'_>, phase: &PortPhase) -> String {
         let because = CauseKind::new(cause_of(held.cause), false, by.is_some()).sentence(by.as_deref());
         let name = run.scenario.task_name(TaskId(transfer)).into_owned();
         let (time, share) = (duration(SimDuration(held.time)), percent(held.time, phase));
-        sheet.row([name, run.link_text(LinkId(link)), time, share, because]);
+        let port = link.map_or_else(|| "–".to_owned(), |link| run.link_text(LinkId(link)));
+        sheet.row([name, port, time, share, because]);
     }
     format!("\n{}{}", sheet.finish(), more(all.len(), "waits"))
 }

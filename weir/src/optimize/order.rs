@@ -21,6 +21,10 @@ use crate::{Error, ErrorKind};
 
 /// Searches for the best order, or for that of a shard.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+    if context.spec().packets.is_some() {
+        context.settings.simulating(&context.options)?;
+        return joint::search(context);
+    }
     let subject = context.subject()?;
     let problem = match problem(context, &subject) {
         Ok(problem) if context.scenario.changes.is_empty() => problem,
@@ -70,6 +74,10 @@ fn simulates(context: &SearchContext<'_>) -> bool {
 
 /// The best order of one scenario of many, without statistics over all.
 pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>, Error> {
+    if context.spec().packets.is_some() {
+        context.settings.simulating(&context.options)?;
+        return joint::best_of(context);
+    }
     unchanging(context)?;
     let problem = problem(context, &context.subject()?)?;
     let own = own(context, &problem)?;

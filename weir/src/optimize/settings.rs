@@ -140,7 +140,7 @@ pub enum SettingsError {
         objective: Objective,
     },
     /// Only orders are proven to the picosecond.
-    #[error("`exact` is for orders alone, by the makespan: leave it out for this search (`vary: {}`)", vary.word())]
+    #[error("`exact` is for orders alone, by the makespan and by rates: leave it out for this search (`vary: {}`)", vary.word())]
     ExactIsForOrders {
         /// What varies.
         vary: Vary,
@@ -207,7 +207,7 @@ fn methods(vary: Vary) -> String {
 fn of_fast(method: Method) -> &'static str {
     match method {
         Method::Bisection => "placements by the cost of pairs of devices",
-        _ => "orders by the makespan",
+        _ => "orders by the makespan, and by rates",
     }
 }
 
@@ -280,6 +280,11 @@ impl Settings {
         }
         settings.check(options)?;
         Ok(settings)
+    }
+
+    /// Refuses what only searches have that do not simulate each candidate.
+    pub(super) fn simulating(self, options: &SearchOptions<'_>) -> Result<(), SettingsError> {
+        Self { simulated: true, sweep: false, ..self }.check(options)
     }
 
     fn check(self, options: &SearchOptions<'_>) -> Result<(), SettingsError> {

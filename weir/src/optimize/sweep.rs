@@ -33,8 +33,8 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
 /// The best order with some values; none where the search was cut off.
 fn point(context: &SearchContext<'_>, values: &[(&str, &str)]) -> Result<Option<SearchResult<Solution>>, Error> {
     let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
-    let scenario = context.runs().read(&edits)?;
-    let found = order::best(&SearchContext { scenario: &scenario, ..*context })?;
+    let (scenario, source) = (context.runs().read(&edits)?, context.source.with(&edits));
+    let found = order::best(&SearchContext { scenario: &scenario, source: &source, ..*context })?;
     tracing::info!(best = found.best, baseline = found.baseline, proved = found.proved_optimal, "found the best");
     Ok(Some(found).filter(|found| found.complete || !context.cancelled()))
 }

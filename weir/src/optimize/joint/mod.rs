@@ -20,12 +20,12 @@ use weir_optimize::Distribution;
 use weir_optimize::joint::{Candidate, JointFound, LocalSearch, visit_all};
 use weir_optimize::placement::payback;
 use weir_optimize::search::{Method, Objective, SearchResult};
-use weir_report::{SearchReport, StoppedCandidates};
+use weir_report::{SearchReport, Solution, StoppedCandidates};
 
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
 use super::parameters::{none_ends, readable};
-use super::settings::SettingsError;
+use super::settings::{SearchOptions, SettingsError};
 use crate::Error;
 use candidates::Candidates;
 use goal::natural;
@@ -71,6 +71,12 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let (distribution, stopped) = (best.makespans, best.stopped);
     let report = SearchReport { simulated, payback, distribution, bound_by, stopped, ..report(subject, result) };
     Ok(SearchOutcome::whole(report, changes))
+}
+
+/// The best candidate of one scenario of many.
+pub(super) fn best_of(context: &SearchContext<'_>) -> Result<SearchResult<Solution>, Error> {
+    let quiet = SearchContext { options: SearchOptions { watch: &(), ..context.options }, ..*context };
+    search(&quiet)?.report.map(|report| report.result).ok_or_else(too_soon)
 }
 
 /// The result of the best candidate; values are the smaller the better, the bound where one is known.

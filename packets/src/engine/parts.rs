@@ -1,0 +1,111 @@
+//! Packets, queues, transfers and ports: what the engine keeps of each.
+
+use super::{Held, reads, stalls};
+
+/// A packet in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    /// When it can be sent on, ps.
+    pub(super) visible: u64,
+    /// When it was ready at its source, ps.
+    pub(super) ready: u64,
+    pub(super) transfer: u32,
+    /// Bytes of payload that have not been sent on.
+    pub(super) payload: u32,
+    /// The packet behind it.
+    pub(super) next: u32,
+    /// The link that it waits for, and where in the list of routes that is.
+    pub(super) out: u32,
+    pub(super) place: u32,
+    pub(super) channel: u16,
+    /// Bytes of header, or [`OF_LINK`].
+    pub(super) header: u16,
+    /// Nothing of its transfer comes behind it.
+    pub(super) is_last: bool,
+}
+
+/// Packets of one input and channel, and under `voq` of one output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    pub(super) first: u32,
+    pub(super) last: u32,
+}
+
+/// A transfer under way.
+#[derive(Clone, Debug)]
+pub(super) struct Transfer {
+    /// Where its route is in the list of routes, the place after its last link included, and the first link.
+    pub(super) route: (u32, u32),
+    pub(super) first: u32,
+    /// Bytes of payload that have no packet yet.
+    pub(super) left: u64,
+    /// Bytes of payload that have not come.
+    pub(super) missing: u64,
+    /// Of a full packet at its source, bytes.
+    pub(super) payload: u32,
+    pub(super) channel: u16,
+    /// Bytes of header of its packets, or [`OF_LINK`].
+    pub(super) header: u16,
+    pub(super) engine: u32,
+    pub(super) priority: i32,
+    pub(super) weight: f64,
+    pub(super) start: u64,
+    pub(super) interval: u64,
+    pub(super) window: u64,
+    /// Packets that were granted at the source, and that have come.
+    pub(super) granted: u64,
+    pub(super) come: u64,
+    /// Since when its window is full.
+    pub(super) shut: Option<u64>,
+    /// When its next packet is ready, and whether it asks to be sent.
+    pub(super) ready: u64,
+    pub(super) is_asking: bool,
+    pub(super) held: stalls::Log,
+    /// The longest wait of its last packet in a buffer on the way that is due to others.
+    pub(super) queued: Option<Held>,
+    /// What has been asked for, if it is a read.
+    pub(super) read: Option<Box<reads::Asked>>,
+}
+
+/// The far end of a link, where an input is serial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    /// Until when it sends.
+    pub(super) busy_until: u64,
+    /// The transfer that it sent last.
+    pub(super) served: u32,
+    /// The output that it accepted last; also where it is not serial.
+    pub(super) accepted: u32,
+}
+
+/// What asks for an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Requester {
+    Queue { queue: u32, input: u32 },
+    Engine { node: u32, engine: u32 },
+}
+
+/// An output: when it is free; and the input that it feeds.
+pub(super) struct Port {
+    pub(super) free_at: u64,
+    /// When it looks again; [`u64::MAX`] for not yet known.
+    pub(super) wake_at: u64,
+    /// The transfer that sends, or was last to.
+    pub(super) sending: u32,
+    /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
+    pub(super) before: u32,
+    /// The last other one that has sent since the link was idle; [`NONE`] for none.
+    pub(super) other: u32,
+    /// It begins to send nothing.
+    pub(super) is_down: bool,
+    /// Its last packet was a DLLP.
+    pub(super) sent_dllp: bool,
+    /// Someone asks who had no credit when it was looked at.
+    pub(super) is_starved: bool,
+    /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
+    pub(super) starved_since: u64,
+    pub(super) is_marked: bool,
+    pub(super) input: Input,
+    /// Transfers whose packets wait here at their source for a reason that is not known yet.
+    pub(super) unexplained: Vec<u32>,
+}

@@ -1,0 +1,119 @@
+//! The state of a set of connected transfers: what later grants depend on, times relative to now.
+
+use weir_plugin_api::LinkId;
+
+use super::choices::failed;
+use super::events::Event;
+use super::skip::Component;
+use super::{Engine, NONE, PacketError};
+
+impl Engine {
+    /// A few words of the state, fast.
+    pub(super) fn hash(&self, now: u64, component: &Component) -> u64 {
+        let mut hash = 0_u64;
+        for &link in &component.links {
+            let port = &self.ports[link as usize];
+            let words = [port.free_at.saturating_sub(now), self.asking[self.mask(link).start], self.credits_of(link)];
+            for word in words {
+                hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+            }
+        }
+        hash
+    }
+
+    fn credits_of(&self, link: u32) -> u64 {
+        let channels = self.network.channels as usize;
+        let first = link as usize * channels;
+        self.credits[first..first + channels].iter().map(|credit| credit.inside).sum()
+    }
+
+    /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell. For whom packets wait on
+    /// their way (`queued.rs`) is no part of it: no grant depends on it, and after one period it is what it is after many.
+    pub(super) fn state(&mut self, now: u64, component: &Component) -> Result<Option<Vec<u64>>, PacketError> {
+        let mut state = Vec::new();
+        let channels = self.network.channels;
+        for &link in &component.links {
+            let port = &self.ports[link as usize];
+            let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
+            state.extend([port.free_at.saturating_sub(now), wake_at]);
+            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now.wrapping_sub(port.starved_since) });
+            state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
+            state.push(u64::from(port.sent_dllp));
+            state.extend([port.input.busy_until.saturating_sub(now), u64::from(port.input.accepted)]);
+            state.extend(&self.asking[self.mask(link)]);
+            self.state_of_dllps(now, link, &mut state);
+            for channel in 0..channels {
+                self.credits[(link * channels + channel) as usize].state(now, &mut state);
+            }
+            let (arbiter, before) = (&self.arbiters[self.arbiter_of[link as usize] as usize], state.len());
+            if !arbiter.state(LinkId(link), &mut state).map_err(|error| failed(link, error))? {
+                return Ok(None);
+            }
+            // Words of an arbiter are never taken for those of a queue.
+            state.push((state.len() - before) as u64);
+            self.state_of_queues(now, link, &mut state);
+        }
+        for &id in &component.transfers {
+            let transfer = self.transfer(id);
+            state.push(transfer.ready.wrapping_sub(now));
+            if transfer.window != u64::MAX {
+                let beyond = transfer.missing % u64::from(transfer.payload);
+                state.extend([transfer.granted - transfer.come, beyond]);
+                state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
+            }
+            if let Some(read) = &transfer.read {
+                read.state(now, transfer.left, transfer.missing, &mut state);
+            }
+            transfer.held.state(now, &mut state);
+            let node = self.wires[transfer.first as usize].from;
+            if !self.sources[node as usize].state(&mut state) {
+                return Ok(None);
+            }
+        }
+        self.state_of_events(now, component, &mut state);
+        Ok(Some(state))
+    }
+
+    fn state_of_queues(&self, now: u64, link: u32, state: &mut Vec<u64>) {
+        let (first, end) = self.queues_of(link);
+        for queue in first..end {
+            let mut at = self.queues[queue as usize].first;
+            while at != NONE {
+                let packet = &self.packets[at as usize];
+                state.extend([u64::from(packet.transfer) << 32 | u64::from(packet.payload), u64::from(packet.place)]);
+                state.push(packet.visible.saturating_sub(now));
+                if self.reads_age {
+                    state.extend([packet.visible.wrapping_sub(now), packet.ready.wrapping_sub(now)]);
+                }
+                at = packet.next;
+            }
+            state.push(u64::MAX);
+        }
+    }
+
+    pub(super) fn queues_of(&self, link: u32) -> (u32, u32) {
+        let wire = &self.wires[link as usize];
+        (wire.first_queue, wire.first_queue + wire.queues * self.network.channels)
+    }
+
+    fn state_of_events(&self, now: u64, component: &Component, state: &mut Vec<u64>) {
+        let own = self.events.iter().filter(|event| self.is_of(component, event.1));
+        let mut own: Vec<(u64, u64)> = own.map(|(time, event)| (time.wrapping_sub(now), event.word())).collect();
+        own.sort_unstable();
+        state.extend(own.iter().flat_map(|&(time, word)| [time, word]));
+    }
+
+    /// Whether an event is one of a set. A wake that was brought forward is none of anybody's.
+    pub(super) fn is_of(&self, component: &Component, event: Event) -> bool {
+        match event {
+            Event::Ready(id) | Event::Come(id) | Event::Sent(id) | Event::Ended(id) => {
+                component.transfers.binary_search(&id).is_ok()
+            }
+            Event::Visible(queue) => {
+                let link = self.wires.partition_point(|wire| wire.first_queue <= queue) as u32 - 1;
+                component.links.binary_search(&link).is_ok()
+            }
+            Event::Wake(link) => component.links.binary_search(&link).is_ok(),
+        }
+    }
+}
