@@ -36,9 +36,12 @@ use simulated::Simulated;
 const MOST_TASKS: u128 = 10_000_000;
 /// Tasks that reading and preparing a candidate is worth; *assumed*.
 const PER_CANDIDATE: u128 = 50;
+/// Simulated hops of packets that are worth a task; *assumed* from 0.1 µs a hop.
+const HOPS_PER_TASK: u128 = 100;
 /// Most candidates that `exhaustive` visits; *assumed*: as many makespans as are kept.
 const MOST_VISITED: u128 = 10_000_000;
-/// Candidates that local search tries where neither their number nor a time is given; *assumed*: some ten seconds.
+/// Candidates that local search tries where neither their number nor a time is given; *assumed*: some ten seconds. Of packets
+/// fewer, where their hops are worth more than [`MOST_TASKS`].
 const TRIED: u64 = 10_000;
 /// "Equal" for a proof: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
@@ -50,7 +53,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
     let baseline = simulated::baseline(context)?;
     let bound = bound::of(context, &candidates);
-    let best = best(context, &candidates, bound.as_ref().map(|bound| bound.value))?;
+    let best = best(context, &candidates, (bound.as_ref().map(|bound| bound.value), baseline.hops))?;
     // A bound above what was found is wrong: then nothing is claimed.
     let holds = |bound: &bound::Bound| best.found.value >= bound.value * (1.0 - EQUAL);
     debug_assert!(bound.as_ref().is_none_or(holds), "{bound:?} above {}", best.found.value);
@@ -127,10 +130,16 @@ impl Best {
     }
 }
 
-fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>, bound: Option<f64>) -> Result<Best, Error> {
+/// `hops` are those of the scenario as it is.
+fn best(
+    context: &SearchContext<'_>,
+    candidates: &Candidates<'_>,
+    (bound, hops): (Option<f64>, u64),
+) -> Result<Best, Error> {
     let all = candidates.space.candidates();
     let limit = context.options.candidates;
-    let tasks = context.scenario.tasks.tasks().len() as u128 + PER_CANDIDATE;
+    let of_hops = u128::from(hops) / HOPS_PER_TASK;
+    let tasks = context.scenario.tasks.tasks().len() as u128 + PER_CANDIDATE + of_hops;
     let few = |all: u128| match limit {
         Some(limit) => all <= u128::from(limit).min(MOST_VISITED),
         None => all.checked_mul(tasks).is_some_and(|work| work <= MOST_TASKS),
@@ -145,7 +154,7 @@ fn best(context: &SearchContext<'_>, candidates: &Candidates<'_>, bound: Option<
     };
     match visited {
         Some(all) => every(context, candidates, all as u64),
-        None => some(context, candidates, bound),
+        None => some(context, candidates, bound, of_hops),
     }
 }
 
@@ -167,8 +176,14 @@ fn every(context: &SearchContext<'_>, candidates: &Candidates<'_>, all: u64) -> 
 }
 
 /// By moves from one candidate to the next.
-fn some(context: &SearchContext<'_>, candidates: &Candidates<'_>, bound: Option<f64>) -> Result<Best, Error> {
-    let limit = context.options.candidates.or(context.options.budget.is_none().then_some(TRIED));
+fn some(
+    context: &SearchContext<'_>,
+    candidates: &Candidates<'_>,
+    bound: Option<f64>,
+    of_hops: u128,
+) -> Result<Best, Error> {
+    let tried = (MOST_TASKS / of_hops.max(1)).clamp(1, u128::from(TRIED)) as u64;
+    let limit = context.options.candidates.or(context.options.budget.is_none().then_some(tried));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
     let simulated = Simulated::new(context, candidates);
     let found = LocalSearch {

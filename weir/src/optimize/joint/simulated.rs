@@ -52,6 +52,8 @@ pub(super) struct Baseline {
     pub(super) value: f64,
     /// ps.
     pub(super) makespan: u64,
+    /// Links crossed by packets that were simulated; 0 by rates.
+    pub(super) hops: u64,
 }
 
 /// Runs the scenario as it is.
@@ -62,7 +64,8 @@ pub(super) fn baseline(context: &SearchContext<'_>) -> Result<Baseline, Error> {
     if value == 0.0 {
         return Err(Error::input("the scenario takes no time: there is nothing to compare"));
     }
-    Ok(Baseline { value, makespan: outcome.makespan.0 })
+    let hops = outcome.packets.as_ref().map_or(0, |packets| packets.hops - packets.skipped_hops);
+    Ok(Baseline { value, makespan: outcome.makespan.0, hops })
 }
 
 /// The items that the objective is about, in a scenario that was read with other values.
