@@ -446,7 +446,7 @@ export interface Transfer {
 
 /** What held packets of a transfer back at its source. */
 export interface Held {
-  /** `arbitration`, `head-of-line`, `credit`, `window`, `limit` or `link-down`. */
+  /** `arbitration`, `dllp`, `head-of-line`, `credit`, `window`, `tags`, `limit` or `link-down`. */
   cause: string;
   /** The link where; null for a window or a limit. */
   link: Ends | null;
@@ -489,7 +489,7 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "link-down" | "no-other-route" | "link-reduced" | "engine-busy";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "tags" | "dllp" | "link-down" | "no-other-route" | "link-reduced" | "engine-busy";
 
 /** Another route that a transfer took, as a link was down. */
 export interface Reroute {
@@ -1122,6 +1122,8 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "higher-priority": "others have a higher priority",
   "credit": "no room in a buffer ahead",
   "window": "its window of packets",
+  "tags": "all its tags in use",
+  "dllp": "link shared with DLLPs",
   "link-down": "link down",
   "no-other-route": "link down, no other route",
   "link-reduced": "reduced bandwidth of a link",
@@ -1145,6 +1147,8 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "higher-priority": "they are served first",
   "credit": "a buffer further on is full, or smaller than what is under way",
   "window": "as many of its packets are under way as `window` allows",
+  "tags": "as many of its requests are unanswered as `tags` allows",
+  "dllp": "by `dllp`, packets that acknowledge those of the opposite direction go first",
   "link-down": "a link of its route was down, by `events`",
   "no-other-route": "a link of its route was down, by `events`, and so was one of every other",
   "link-reduced": "a link carried less than it was built for, by `events`",
