@@ -15,7 +15,7 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
         }
         SettingsError::ExactIsForOrders { vary } => {
             format!(
-                "--exact is for orders alone, by the makespan: leave it out for this search (`vary: {}`)",
+                "--exact is for orders alone, by the makespan and by rates: leave it out for this search (`vary: {}`)",
                 vary.word()
             )
         }

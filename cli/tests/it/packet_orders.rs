@@ -83,7 +83,7 @@ fn what_needs_rates_is_refused_with_what_to_use() {
     for (extra, words) in [
         (&["--method", "branch-and-bound"][..], "use `exhaustive` or `local-search`, which simulate each candidate"),
         (&["--method", "anneal"], "use `exhaustive` or `local-search`, which simulate each candidate"),
-        (&["--exact"], "`exact` is for orders alone, by the makespan and by rates: leave it out"),
+        (&["--exact"], "--exact is for orders alone, by the makespan and by rates: leave it out"),
         (&["--shard", "1/2", "-o", "part.json"], "leave it out where each candidate is simulated"),
         (&["--checkpoint", "kept"], "leave it out where each candidate is simulated"),
     ] {
