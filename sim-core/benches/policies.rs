@@ -4,6 +4,7 @@
 //! cargo bench -p weir-sim-core --bench policies                 # ratios, then growth with the number of transfers
 //! cargo bench -p weir-sim-core --bench policies -- fcfs         # policies whose names begin so
 //! cargo bench -p weir-sim-core --bench policies -- --million    # 10^6 transfers among 1,024 hosts, seconds and memory
+//! cargo bench -p weir-sim-core --bench policies -- '--once=po 64' fcfs    # that load once by what changes, for a profile
 //! ```
 //!
 //! CPU seconds of the event loop, both ways in turns, the least of the runs. Targets and what is
@@ -41,6 +42,12 @@ fn cpu_seconds() -> f64 {
 }
 
 fn run(size: &Size, policy: &ArbiterEntry, entry: Option<&IncrementalEntry>) -> (f64, Outcome) {
+    let begin = cpu_seconds();
+    let outcome = simulate(size, policy, entry);
+    (cpu_seconds() - begin, outcome)
+}
+
+fn simulate(size: &Size, policy: &ArbiterEntry, entry: Option<&IncrementalEntry>) -> Outcome {
     let params = "{}";
     let sharing = entry.map_or(Sharing::ByArbiter, |entry| Sharing::Incremental {
         entry,
@@ -50,10 +57,8 @@ fn run(size: &Size, policy: &ArbiterEntry, entry: Option<&IncrementalEntry>) -> 
     });
     let mut arbiter = (policy.make)(&size.fabric.view(), params).expect("no parameter is needed");
     let simulation = Simulation { fabric: &size.fabric, routes: &size.routes, tasks: &size.tasks };
-    let begin = cpu_seconds();
     let options = RunOptions { sharing, ..RunOptions::default() };
-    let outcome = simulation.run(arbiter.as_mut(), policy.flags, options).expect("it ends");
-    (cpu_seconds() - begin, outcome)
+    simulation.run(arbiter.as_mut(), policy.flags, options).expect("it ends")
 }
 
 fn load(name: &str) -> Load {
@@ -144,6 +149,14 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench" && word != "--test").collect();
     let (options, names): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.starts_with("--"));
     let policies = policies(&names);
+    if let Some(name) = options.iter().find_map(|option| option.strip_prefix("--once=")) {
+        let size = load(name).build();
+        for policy in &policies {
+            let outcome = simulate(&size, policy, policy.incremental.as_ref());
+            println!("{}: {} transfers", policy.name, outcome.tasks.len());
+        }
+        return;
+    }
     if options.iter().any(|option| option == "--million") {
         return million(&policies);
     }

@@ -95,7 +95,7 @@ impl Factors {
             return Holder { link: *narrowest.unwrap_or(&LinkId::NONE), cause: Cause::FullRate, by: NONE };
         };
         let number = of.route[hop as usize] as usize;
-        let cause = if hop < of.ups {
+        let cause = if hop < of.ups || self.links.downs[number].is_lateral {
             Cause::Upstream
         } else {
             let down = &self.links.downs[number];

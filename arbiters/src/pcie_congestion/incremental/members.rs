@@ -180,9 +180,6 @@ impl Factors {
             if hop > 0 {
                 add(&mut down.above);
                 down.reserved = down.reserved.wrapping_add_signed(i64::from(delta) * reserved as i64);
-                if crosses {
-                    add(&mut down.crossing_above);
-                }
             } else if ups == 0 {
                 add(&mut down.starting_transfers);
                 if crosses {

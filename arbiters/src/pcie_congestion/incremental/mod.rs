@@ -19,8 +19,8 @@
 //!
 //! An event looks at exceptions in the subtrees that it touches only ([`subtrees`]). While there are limited transfers, or a
 //! class brings more to an up link than that carries, the rate arbiter is asked for the rates of these subtrees ([`fallback`]).
-//! Lateral links, bandwidth that links share, and the policy without head-of-line blocking are refused: the host goes phase
-//! by phase.
+//! Lateral links are ports that come before all others. Bandwidth that links share, and the policy without head-of-line blocking
+//! are refused: the host goes phase by phase.
 //!
 //! Rates are those of the rate arbiter but for rounding, and a function of the active classes, to the bit: sums are formed in a
 //! fixed order, promises are compared only.
@@ -77,6 +77,8 @@ struct Counters {
     raised: u64,
     /// Classes that are cut or clamped one by one.
     specials: u64,
+    /// Lateral links that are overloaded.
+    laterals: u64,
 }
 
 #[cfg(test)]
@@ -91,6 +93,7 @@ impl std::ops::AddAssign for Counters {
         self.exceptions += other.exceptions;
         self.raised += other.raised;
         self.specials += other.specials;
+        self.laterals += other.laterals;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Step C by pairs. Classes are looked at one by one only where they come from above to a link that may be overloaded,
-//! start at an overloaded port, or are clamped or cut without contention.
+//! start at an overloaded port, or are clamped or cut without contention. Lateral links come before: they are ports, too, but
+//! cut what arrives in proportion, and always count as contended.
 
 use super::tables::Pair;
 use super::upward::promise;
@@ -33,6 +34,8 @@ pub(super) struct Cut {
 struct Input {
     /// A pair, [`ABOVE`] or [`STARTING`].
     from: u32,
+    /// The link down or lateral that those from above come from.
+    entering: u32,
     sum: f64,
     crosses: bool,
     quota: f64,
@@ -48,19 +51,27 @@ pub(super) struct Inputs {
 }
 
 impl Factors {
-    /// Divides the ports that have changed, and those that are looked at in each event, from the root down.
+    /// Divides the ports that have changed, and those that are looked at in each event: lateral links, then from the root down.
     #[inline(never)]
     pub(super) fn divide_downward(&mut self) {
         self.event += 1;
         self.specials.clear();
         self.cuts.clear();
-        let mut from = 0;
-        loop {
+        let first_lateral = self.links.ups.len() as u32;
+        self.divide_ports(first_lateral, self.links.downs.len() as u32);
+        self.divide_ports(0, first_lateral);
+    }
+
+    fn divide_ports(&mut self, mut from: u32, end: u32) {
+        while from < end {
             let next = match (self.dirty_downs.next(from), self.awake.next(from)) {
                 (Some(a), Some(b)) => a.min(b),
                 (Some(a), None) | (None, Some(a)) => a,
                 (None, None) => break,
             };
+            if next >= end {
+                break;
+            }
             self.dirty_downs.remove(next);
             self.divide_down(next);
             from = next + 1;
@@ -84,8 +95,13 @@ impl Factors {
         down.flow = sum;
         if sum > capacity * (1.0 + EPS) {
             down.overloaded = true;
-            let (at_root, contended) = (down.below_root_complex, inputs.list.len() > 1);
-            inputs.set_quotas(capacity, at_root, self.tau);
+            let (at_root, contended) = (down.below_root_complex, down.is_lateral || inputs.list.len() > 1);
+            if down.is_lateral {
+                self.counters.laterals += 1;
+                inputs.list.iter_mut().for_each(|input| input.quota = input.sum * capacity / sum);
+            } else {
+                inputs.set_quotas(capacity, at_root, self.tau);
+            }
             self.links.downs[port as usize].flow = inputs.list.iter().map(|input| input.sum.min(input.quota)).sum();
             for input in &inputs.list {
                 self.cut_input(port, input, capacity, contended);
@@ -127,27 +143,43 @@ impl Factors {
         for &id in &pairs {
             let Pair { crossing, listed, sum, .. } = self.pairs[id as usize];
             let sum = if listed { self.clamp(port, |class| class == id) } else { sum };
-            inputs.list.push(Input { from: id, sum, crosses: crossing > 0, quota: f64::INFINITY });
+            inputs.add(id, NONE, sum, crossing > 0);
         }
         let down = &mut self.links.downs[port as usize];
         down.pairs = pairs;
         let (starting, above) = (down.starting_transfers, down.above);
         if starting > 0 {
             let (sum, crosses) = (f64::from(starting) * down.bandwidth, down.crossing_starting > 0);
-            inputs.list.push(Input { from: STARTING, sum, crosses, quota: f64::INFINITY });
+            inputs.add(STARTING, NONE, sum, crosses);
         }
         if above > 0 {
-            let crosses = down.crossing_above > 0;
-            let sum = self.clamp_above(port);
-            inputs.list.push(Input { from: ABOVE, sum, crosses, quota: f64::INFINITY });
+            self.list_above(port, inputs);
         }
     }
 
-    /// The hop of a class on a down link, if it comes from above.
-    pub(super) fn hop_from_above(&self, class: u32, port: u32) -> Option<u32> {
+    /// Clamps the classes from above to the port; those from each link are an input.
+    fn list_above(&mut self, port: u32, inputs: &mut Inputs) {
+        let (first, bandwidth) = (inputs.list.len(), self.links.downs[port as usize].bandwidth);
+        for at in 0..self.links.downs[port as usize].classes.len() {
+            let class = self.links.downs[port as usize].classes[at];
+            let Some((_, entering)) = self.hop_from_above(class, port) else { continue };
+            let (sum, crosses) = (self.clamp_class(class, bandwidth), self.classes[class as usize].crosses);
+            match inputs.list[first..].iter_mut().find(|input| input.entering == entering) {
+                Some(input) => {
+                    input.sum += sum;
+                    input.crosses |= crosses;
+                }
+                None => inputs.add(ABOVE, entering, sum, crosses),
+            }
+        }
+    }
+
+    /// The hop of a class on a down link, and the link down or lateral before, if it comes from one.
+    pub(super) fn hop_from_above(&self, class: u32, port: u32) -> Option<(u32, u32)> {
         let class = &self.classes[class as usize];
-        let hop = class.down_links().iter().position(|&d| d == port)? as u32;
-        (hop > 0).then_some(hop + class.ups)
+        let links = class.down_links();
+        let hop = links.iter().position(|&d| d == port)?;
+        (hop > 0).then(|| (hop as u32 + class.ups, links[hop - 1]))
     }
 
     /// Clamps the classes of a pair to the port; returns their sum.
@@ -156,17 +188,6 @@ impl Factors {
         for at in 0..self.links.downs[port as usize].classes.len() {
             let class = self.links.downs[port as usize].classes[at];
             if is_of(self.classes[class as usize].pair) {
-                sum += self.clamp_class(class, bandwidth);
-            }
-        }
-        sum
-    }
-
-    fn clamp_above(&mut self, port: u32) -> f64 {
-        let (mut sum, bandwidth) = (0.0, self.links.downs[port as usize].bandwidth);
-        for at in 0..self.links.downs[port as usize].classes.len() {
-            let class = self.links.downs[port as usize].classes[at];
-            if self.hop_from_above(class, port).is_some() {
                 sum += self.clamp_class(class, bandwidth);
             }
         }
@@ -217,7 +238,7 @@ impl Factors {
 
     /// Cuts an input to its quota: a pair as a whole where all of it is cut alike, else class by class.
     fn cut_input(&mut self, port: u32, input: &Input, capacity: f64, contended: bool) {
-        if input.quota >= input.sum - EPS * capacity {
+        if !self.links.downs[port as usize].is_lateral && input.quota >= input.sum - EPS * capacity {
             return;
         }
         if input.from < STARTING && contended && !self.pairs[input.from as usize].listed {
@@ -233,7 +254,7 @@ impl Factors {
             let id = self.links.downs[port as usize].classes[at];
             let class = &self.classes[id as usize];
             let hop = match input.from {
-                ABOVE => self.hop_from_above(id, port),
+                ABOVE => self.hop_from_above(id, port).filter(|hop| hop.1 == input.entering).map(|hop| hop.0),
                 STARTING => (class.route[0] == port && class.ups == 0).then_some(0),
                 pair => (class.pair == pair).then_some(class.ups),
             };
@@ -306,6 +327,10 @@ impl Factors {
 }
 
 impl Inputs {
+    fn add(&mut self, from: u32, entering: u32, sum: f64, crosses: bool) {
+        self.list.push(Input { from, entering, sum, crosses, quota: f64::INFINITY });
+    }
+
     /// Equal quotas at the root complex's own port and where nobody crosses it; else by weight.
     fn set_quotas(&mut self, capacity: f64, below_root_complex: bool, tau: f64) {
         let is_even = below_root_complex || self.list.iter().all(|input| !input.crosses);

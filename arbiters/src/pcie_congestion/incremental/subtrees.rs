@@ -1,8 +1,10 @@
 //! Subtrees that no route leaves: an event looks at the exceptions of those that it touches only, and asks the rate
 //! arbiter for the rates of these only.
 //!
-//! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth.
+//! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth. Lateral
+//! links, with the numbers after these, belong to the subtree below the roots.
 
+use super::tables::Up;
 use super::{Factors, NONE};
 
 /// The subtrees that an event touches.
@@ -29,27 +31,25 @@ impl Subtrees {
 impl Factors {
     /// The subtree of an edge in use: 0, or one more than the edge below which it is.
     fn subtree(&self, mut edge: u32) -> usize {
-        loop {
-            let parent = self.links.ups[edge as usize].parent;
-            if parent == NONE {
-                return 0;
-            }
+        while let Some(&Up { parent, .. }) = self.links.ups.get(edge as usize)
+            && parent != NONE
+        {
             let (up, down) = (&self.links.ups[parent as usize], &self.links.downs[parent as usize]);
-            if up.classes.is_empty() && down.classes.is_empty() {
+            if up.classes.is_empty() && down.classes.is_empty() && !up.is_open {
                 return parent as usize + 1;
             }
             edge = parent;
         }
+        0
     }
 
     /// Finds the subtrees that have changed.
     pub(super) fn touch_subtrees(&mut self) {
         self.subtrees.ranges.clear();
         self.subtrees.event += 1;
-        let edges = self.links.ups.len() as u32;
         if std::mem::take(&mut self.subtrees.all) {
             self.subtrees.changed.clear();
-            return self.subtrees.ranges.push((0, edges));
+            return self.subtrees.ranges.push((0, self.links.downs.len() as u32));
         }
         while let Some(edge) = self.subtrees.changed.pop() {
             let subtree = self.subtree(edge);
@@ -66,6 +66,9 @@ impl Factors {
             Some(edge) => ups[edge].children,
             None => (0, ups.partition_point(|up| up.parent == NONE) as u32),
         };
+        if subtree == 0 && ups.len() < self.links.downs.len() {
+            self.subtrees.ranges.push((ups.len() as u32, self.links.downs.len() as u32));
+        }
         while first < end {
             self.subtrees.ranges.push((first, end));
             let has_children = |edge: &u32| ups[*edge as usize].children.1 > 0;
@@ -79,7 +82,8 @@ impl Factors {
     /// The classes that start in the subtrees that an event touches, ascending.
     pub(super) fn touched_classes(&self) -> Vec<u32> {
         let edges = self.subtrees.ranges.iter().flat_map(|&(first, end)| first as usize..end as usize);
-        let starting = |edge: usize| self.links.ups[edge].starting.iter().chain(&self.links.downs[edge].starting);
+        let up = |edge: usize| self.links.ups.get(edge).map_or(&[][..], |up| &up.starting);
+        let starting = |edge: usize| up(edge).iter().chain(&self.links.downs[edge].starting);
         let mut classes: Vec<u32> = edges.flat_map(starting).copied().collect();
         // Subtrees may lie within others.
         classes.sort_unstable();

@@ -1,5 +1,5 @@
 //! What is kept of links, pairs and classes. Up links are numbered from the root down, children of one link side by side;
-//! down links like the up links beside them.
+//! down links like the up links beside them, and lateral links after these.
 
 use smallvec::SmallVec;
 use weir_plugin_api::{CallError, Direction, FabricView, Holder, Level, LinkId};
@@ -49,6 +49,8 @@ pub(super) struct Up {
     pub(super) parent: u32,
     /// The links that lead here: `children.0..children.1`.
     pub(super) children: (u32, u32),
+    /// A lateral link begins or ends at its lower node or below that, so routes leave the subtree there.
+    pub(super) is_open: bool,
     /// By key: the highest turn first.
     pub(super) slots: Vec<Slot>,
     /// S, and C / S where it is contended, else 1.
@@ -95,10 +97,12 @@ pub(super) struct Pair {
     pub(super) before: (f64, bool),
 }
 
-/// A down link.
+/// A down link, or a lateral one: both come after a route's up links.
 #[derive(Debug)]
 pub(super) struct Down {
     pub(super) id: LinkId,
+    /// All that it carries too much is cut in proportion.
+    pub(super) is_lateral: bool,
     pub(super) bandwidth: f64,
     pub(super) reduced: f64,
     pub(super) below_root_complex: bool,
@@ -107,12 +111,11 @@ pub(super) struct Down {
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
-    /// Transfers that start here, those that come from the down link above; those that cross a root complex.
+    /// Transfers that start here, those that come from another link of this list; those that cross a root complex.
     pub(super) starting_transfers: u32,
     pub(super) above: u32,
     pub(super) crossing: u32,
     pub(super) crossing_starting: u32,
-    pub(super) crossing_above: u32,
     /// At least what comes from above, in parts.
     pub(super) reserved: u64,
     /// At least Σ y; exact where it is overloaded.
@@ -184,6 +187,7 @@ impl Class {
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) ups: Vec<Up>,
+    /// As many down links; then lateral ones.
     pub(super) downs: Vec<Down>,
     /// Per link of the fabric its number.
     pub(super) number: Vec<u32>,
@@ -193,9 +197,6 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(fabric: &FabricView<'_>, ports: &[Port]) -> Result<Self, CallError> {
-        if fabric.direction.contains(&Direction::Lateral) {
-            return Err(CallError::Refused("a fabric with lateral links is served phase by phase".to_owned()));
-        }
         let of = |direction| {
             let mut links: Vec<usize> = (0..fabric.links()).filter(|&l| fabric.direction[l] == direction).collect();
             links.sort_by_key(|&l| fabric.depth[l]);
@@ -210,7 +211,24 @@ impl Links {
         };
         links.add_ups(fabric, of(Direction::Up))?;
         links.add_downs(fabric, &of(Direction::Down), ports)?;
+        links.add_laterals(fabric, &of(Direction::Lateral), ports);
         Ok(links)
+    }
+
+    fn add_laterals(&mut self, fabric: &FabricView<'_>, of: &[usize], ports: &[Port]) {
+        let mut above: Vec<u32> = vec![NONE; fabric.node_kind.len()];
+        (0..).zip(&self.ups).for_each(|(number, up)| above[fabric.from[up.id.index()] as usize] = number);
+        for &l in of {
+            self.number[l] = self.downs.len() as u32;
+            self.downs.push(Down::new(LinkId::from_index(l), &ports[l]));
+            for end in [fabric.from[l], fabric.to[l]] {
+                let mut at = above[end as usize];
+                while let Some(up) = self.ups.get_mut(at as usize).filter(|up| !up.is_open) {
+                    up.is_open = true;
+                    at = up.parent;
+                }
+            }
+        }
     }
 
     /// Numbers links down like the links up beside them.
@@ -271,6 +289,7 @@ impl Up {
             depth,
             parent,
             children: (0, 0),
+            is_open: false,
             slots: Vec::new(),
             sum: 0.0,
             factor: 1.0,
@@ -305,6 +324,7 @@ impl Down {
     fn new(id: LinkId, port: &Port) -> Self {
         Self {
             id,
+            is_lateral: port.direction == Direction::Lateral,
             bandwidth: port.bandwidth,
             reduced: port.reduced,
             below_root_complex: port.below_root_complex,
@@ -315,7 +335,6 @@ impl Down {
             above: 0,
             crossing: 0,
             crossing_starting: 0,
-            crossing_above: 0,
             reserved: 0,
             flow: 0.0,
             overloaded: false,

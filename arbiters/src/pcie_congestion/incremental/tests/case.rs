@@ -33,7 +33,7 @@ impl Dice {
     }
 }
 
-/// A tree: per node above the root its parent and the bandwidths of its links.
+/// A tree: per node above the root its parent and the bandwidths of its links; then lateral links.
 #[derive(Clone, Default)]
 pub(super) struct Tree {
     pub(super) parent: Vec<u32>,
@@ -47,6 +47,33 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// Joins two nodes beside the tree, in this direction.
+    pub(super) fn join(&mut self, from: u32, to: u32, bandwidth: f64) {
+        self.bandwidth.push(bandwidth);
+        self.from.push(from);
+        self.to.push(to);
+        self.direction.push(Direction::Lateral);
+        self.depth.push(0);
+        self.kind.push(LinkKind::QPI);
+    }
+
+    /// The routes from `a` to `b` over a lateral link.
+    pub(super) fn lateral_routes(&self, a: u32, b: u32) -> Vec<Vec<LinkId>> {
+        let first = 2 * (self.parent.len() - 1);
+        let laterals =
+            (first..self.bandwidth.len()).filter(|&l| self.is_above(self.from[l], a) && self.is_above(self.to[l], b));
+        let over = |l: usize| [self.route(a, self.from[l]), vec![LinkId(l as u32)], self.route(self.to[l], b)].concat();
+        laterals.map(over).collect()
+    }
+
+    /// Whether a node is another one or above it.
+    fn is_above(&self, node: u32, mut other: u32) -> bool {
+        while other != node && other != 0 {
+            other = self.parent[other as usize];
+        }
+        other == node
+    }
+
     /// Node n has the links 2 (n − 1) up and 2 (n − 1) + 1 down; `bandwidths` are by node.
     pub(super) fn new(parent: Vec<u32>, kinds: Vec<NodeKind>, bandwidths: &[(f64, f64)]) -> Self {
         let mut tree = Self { parent, kinds, ..Self::default() };

@@ -3,7 +3,7 @@
 mod case;
 mod loads;
 
-use weir_plugin_api::{NO_LEVEL, NodeKind};
+use weir_plugin_api::{LinkId, NO_LEVEL, NodeKind};
 
 use super::Counters;
 use case::{Both, Dice, Tree};
@@ -17,6 +17,8 @@ struct Wanted {
     limits: bool,
     /// Links up are never narrower than those below.
     wider_upwards: bool,
+    /// Links beside the tree.
+    laterals: bool,
 }
 
 const BANDWIDTHS: [f64; 4] = [12e9, 8e9, 16e9, 25e9];
@@ -56,7 +58,25 @@ fn random_tree(dice: &mut Dice, wanted: Wanted) -> (Tree, f64) {
             bandwidths[above].0 = bandwidths[above].0.max(bandwidths[node].0);
         }
     }
-    (Tree::new(parent, kinds, &bandwidths), tau)
+    let mut tree = Tree::new(parent, kinds, &bandwidths);
+    for _ in 0..if wanted.laterals { 1 + dice.below(4) } else { 0 } {
+        let (from, to) = (dice.below(nodes) as u32, dice.below(nodes) as u32);
+        if from != to {
+            tree.join(from, to, BANDWIDTHS[dice.below(4) as usize] * 2.0);
+            tree.join(to, from, BANDWIDTHS[dice.below(4) as usize] * 2.0);
+        }
+    }
+    (tree, tau)
+}
+
+/// A route over a lateral link where there is one, as a rule; else through the tree.
+fn any_route(tree: &Tree, dice: &mut Dice, wanted: Wanted, from: u32, to: u32) -> Vec<LinkId> {
+    let mut over = if wanted.laterals { tree.lateral_routes(from, to) } else { Vec::new() };
+    if over.is_empty() || dice.below(4) == 0 {
+        return tree.route(from, to);
+    }
+    let at = dice.below(over.len() as u64);
+    over.swap_remove(at as usize)
 }
 
 /// What was compared, and how often each way was taken.
@@ -102,7 +122,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
                 let to = if is_local && dice.below(8) > 0 { near.unwrap_or(to) } else { to };
                 if from != to && dice.below(2 * aim as u64) >= transfers.len() as u64 {
                     let limit = if wanted.limits && dice.below(40) == 0 { (1 + dice.below(8)) << 50 } else { NO_LEVEL };
-                    transfers.push(both.begin(&tree.route(from, to), limit));
+                    transfers.push(both.begin(&any_route(&tree, &mut dice, wanted, from, to), limit));
                 }
             }
             both.settle();
@@ -119,7 +139,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
 
 #[test]
 fn every_rate_after_every_event_is_the_rate_arbiters() {
-    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true };
+    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false };
     let Counters { fast, asked, awake, classes, descents, bases, raised, specials, .. } = run(0..400, plain).counters;
     assert!(asked == 0 && fast > 10_000, "the fast way serves all: {fast}, {asked}");
     for ways in [awake, classes, descents, bases, raised, specials] {
@@ -132,23 +152,30 @@ fn every_rate_after_every_event_is_the_rate_arbiters() {
     let limited = Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain };
     let limited = run(3000..3200, limited).counters;
     assert!(limited.asked > 1_000 && limited.fast > 1_000, "limits come and go: {limited:?}");
+    let beside = Wanted { inner_root_complexes: true, laterals: true, ..plain };
+    let beside = run(4000..4600, beside).counters;
+    assert!(beside.asked == 0 && beside.fast > 10_000 && beside.laterals > 2_000, "lateral links are cut: {beside:?}");
+    let narrow = Wanted { inner_root_complexes: true, laterals: true, limits: true, wider_upwards: false, ..plain };
+    let narrow = run(5000..5300, narrow).counters;
+    assert!(narrow.asked > 1_000 && narrow.fast > 1_000, "the rate arbiter is asked now and then: {narrow:?}");
 }
 
 #[test]
 #[ignore = "minutes"]
 fn every_rate_on_many_trees() {
-    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true };
+    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false };
     run(10_000..22_000, plain);
     run(30_000..36_000, Wanted { wider_upwards: false, ..plain });
     run(40_000..52_000, Wanted { inner_root_complexes: true, ..plain });
     run(60_000..64_000, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
+    run(70_000..82_000, Wanted { inner_root_complexes: true, laterals: true, ..plain });
 }
 
-/// The levels of all pairs of ends after the same transfers have come in another order, and others have come and gone.
-fn levels_after(tree: &Tree, tau: f64, pairs: &[(u32, u32)], order: &[usize], disturb: &mut Dice) -> Vec<u64> {
+/// The levels of classes after the same transfers have come in another order, and others have come and gone.
+fn levels_after(tree: &Tree, tau: f64, routes: &[Vec<LinkId>], order: &[usize], disturb: &mut Dice) -> Vec<u64> {
     let mut both = Both::new(tree, &format!("{{\"tau\": {tau}}}"));
-    // Ids of classes are those of the pairs in both runs.
-    let classes: Vec<u32> = pairs.iter().map(|&(from, to)| both.new_class(&tree.route(from, to), NO_LEVEL)).collect();
+    // Ids of classes are those of the routes in both runs.
+    let classes: Vec<u32> = routes.iter().map(|route| both.new_class(route, NO_LEVEL)).collect();
     for (number, &at) in order.iter().enumerate() {
         both.add(classes[at]);
         let passing = order[disturb.below(number as u64 + 1) as usize];
@@ -168,31 +195,33 @@ fn levels_after(tree: &Tree, tau: f64, pairs: &[(u32, u32)], order: &[usize], di
 /// Rates are a function of the active classes, to the bit: whatever was before, and however few links are awake.
 #[test]
 fn the_same_transfers_have_the_same_levels_however_they_came() {
-    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: true };
-    for seed in 0..300 {
+    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: true, laterals: false };
+    for seed in 0..600 {
+        let wanted = Wanted { laterals: seed >= 300, ..wanted };
         let mut dice = Dice::new(seed);
         let (tree, tau) = random_tree(&mut dice, wanted);
         let nodes = tree.parent.len() as u64;
-        let mut pairs = Vec::new();
+        let (mut pairs, mut routes) = (Vec::new(), Vec::new());
         for _ in 0..2 + dice.below(40) {
             let (from, to) = (dice.below(nodes) as u32, dice.below(nodes) as u32);
             if from != to && !pairs.contains(&(from, to)) {
                 pairs.push((from, to));
+                routes.push(any_route(&tree, &mut dice, wanted, from, to));
             }
         }
         let mut order: Vec<usize> = (0..pairs.len()).collect();
-        let levels = levels_after(&tree, tau, &pairs, &order, &mut Dice::new(seed));
+        let levels = levels_after(&tree, tau, &routes, &order, &mut Dice::new(seed));
         for at in (1..order.len()).rev() {
             order.swap(at, dice.below(at as u64 + 1) as usize);
         }
-        assert_eq!(levels, levels_after(&tree, tau, &pairs, &order, &mut dice), "seed {seed}");
+        assert_eq!(levels, levels_after(&tree, tau, &routes, &order, &mut dice), "seed {seed}");
     }
 }
 
 /// A transfer that shares no link has the rate that the rate arbiter gives it alone.
 #[test]
 fn a_lone_transfer_has_the_rate_arbiters_rate() {
-    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: false };
+    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: false, laterals: false };
     let mut reduced = 0;
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
