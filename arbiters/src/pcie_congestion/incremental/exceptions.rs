@@ -21,11 +21,14 @@ pub(super) struct Exception {
     pub(super) arrived: f64,
     /// The hop at which it is blocked, or [`NONE`].
     pub(super) blocked_at: u32,
-    /// It is cut at a contended link: sums over slots count it, at the level of its first link.
-    pub(super) is_counted: bool,
+    /// What sums over slots count for each transfer: the level of its first link where it is cut at a contended link, else 0.
+    pub(super) counted: f64,
     /// What step D2 adds, and the part of it that fits on the links up to the port.
     pub(super) raise: f64,
     pub(super) fits: f64,
+    /// Its links, and the end of those that all of its classes share.
+    pub(super) hops: (usize, usize),
+    pub(super) shared: usize,
 }
 
 /// A class of an exception.
@@ -45,6 +48,7 @@ impl Factors {
         self.members.clear();
         self.away.clear();
         while let Some(class) = self.fresh.pop() {
+            self.classes[class as usize].is_fresh = false;
             self.count_anew(class);
             self.watch(class);
         }
@@ -59,8 +63,9 @@ impl Factors {
             self.find_starts_below(first, end);
         }
         for at in 0..self.specials.len() {
-            if self.is_touched(self.specials[at]) {
-                self.consider(self.specials[at]);
+            let class = self.specials[at];
+            if self.is_touched(self.classes[class as usize].route[0]) {
+                self.consider(class);
             }
         }
     }
@@ -76,6 +81,9 @@ impl Factors {
 
     /// Considers classes that start at a link.
     fn find_at(&mut self, link: u32) {
+        if !self.is_touched(link) {
+            return;
+        }
         let sought = self.links.ups[self.top(link) as usize].sought;
         let before = self.exceptions.len();
         let mut watched = std::mem::take(&mut self.links.ups[link as usize].watched);
@@ -144,6 +152,9 @@ impl Factors {
         let mut next = self.starts_below.next(first);
         while let Some(port) = next.filter(|&port| port < end) {
             next = self.starts_below.next(port + 1);
+            if !self.is_touched(port) {
+                continue;
+            }
             for at in 0..self.links.downs[port as usize].starting.len() {
                 self.consider(self.links.downs[port as usize].starting[at]);
             }
@@ -185,15 +196,16 @@ impl Factors {
             return;
         }
         let (arrived, is_counted) = (self.rate_so_far(class), self.is_counted(class));
-        let (rate, blocked_at) = self.blocked_rate(class, arrived);
+        let (rate, blocked_at, level) = self.blocked_rate(class, arrived, is_counted);
         if blocked_at != NONE && is_counted {
             return;
         }
+        let counted = if is_counted { level } else { 0.0 };
         let of = &self.classes[class as usize];
         let (key, transfers) = (of.key, f64::from(of.transfers));
         let is_looked_at = self.marks[class as usize].event == self.event;
         let is_open = of.ups > 0 && !is_looked_at && (is_counted || !self.sets.throttles_below());
-        let (raise, fits) = (0.0, 1.0);
+        let (raise, fits, hops, shared) = (0.0, 1.0, (0, 0), 0);
         self.exceptions.push(Exception {
             class,
             key,
@@ -202,26 +214,30 @@ impl Factors {
             rate,
             arrived,
             blocked_at,
-            is_counted,
+            counted,
             raise,
             fits,
+            hops,
+            shared,
         });
         self.list(class, self.exceptions.len() as u32 - 1);
     }
 
-    /// r, and the hop at which a class is blocked or [`NONE`].
-    fn blocked_rate(&self, class: u32, arrived: f64) -> (f64, u32) {
+    /// r, the hop at which a class is blocked or [`NONE`], and the level of its first link.
+    fn blocked_rate(&self, class: u32, arrived: f64, is_counted: bool) -> (f64, u32, f64) {
         let of = &self.classes[class as usize];
+        let first = self.level_of_hop(class, 0);
+        let (mut rate, mut blocked_at) = if first < arrived { (first, 0) } else { (arrived, NONE) };
         // Who throttles its first link has the level of that.
-        let hops = if self.last_contended(class) > 0 { 1 } else { of.route.len() as u32 };
-        let (mut rate, mut blocked_at) = (arrived, NONE);
-        for hop in 0..hops {
-            let level = self.level_of_hop(class, hop);
-            if level < rate {
-                (rate, blocked_at) = (level, hop);
+        if !is_counted && self.last_contended(class) == 0 {
+            for hop in 1..of.route.len() as u32 {
+                let level = self.level_of_hop(class, hop);
+                if level < rate {
+                    (rate, blocked_at) = (level, hop);
+                }
             }
         }
-        if rate < arrived - EPS * of.narrowest { (rate, blocked_at) } else { (arrived, NONE) }
+        if rate < arrived - EPS * of.narrowest { (rate, blocked_at, first) } else { (arrived, NONE, first) }
     }
 
     /// Looks for classes that are not slower than their tree by a descent along the least rates.

@@ -1,5 +1,5 @@
-//! What the fast way does not serve is asked of the rate arbiter: limited transfers, and classes that bring more to an up link
-//! than it carries.
+//! The rate arbiter is asked where few transfers are connected, which is quicker, and for what the fast way does not serve:
+//! limited transfers, and classes that bring more to an up link than it carries.
 
 use weir_plugin_api::{
     Answer, Binding, CallError, ClassId, ClassTable, Grant, Holder, LinkId, PhaseView, RateArbiter, RouteId,
@@ -28,9 +28,12 @@ pub(super) struct Phase {
 }
 
 impl Factors {
-    /// All rates of the subtrees that the event touches, by the rate arbiter.
+    /// All rates of the subtrees that the event touches and that go this way, by the rate arbiter.
     pub(super) fn ask(&mut self, answer: &mut Answer) -> Result<(), CallError> {
-        let (classes, mut phase) = (self.touched_classes(), std::mem::take(&mut self.phase));
+        let (mut classes, mut phase) = (std::mem::take(&mut self.subtrees.asked), std::mem::take(&mut self.phase));
+        // Sums are formed in this order, whatever the numbers of the classes.
+        let of = |class: u32| &self.classes[class as usize];
+        classes.sort_unstable_by(|&a, &b| (of(a).links.cmp(&of(b).links)).then(of(a).limit.total_cmp(&of(b).limit)));
         phase.clear();
         for &class in &classes {
             phase.add(&self.classes[class as usize]);
@@ -45,7 +48,7 @@ impl Factors {
                 self.tell_root(class, self.level(rate), answer);
             }
         }
-        self.phase = phase;
+        (self.phase, self.subtrees.asked) = (phase, classes);
         result
     }
 }

@@ -29,6 +29,7 @@ impl Factors {
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
             is_watched: false,
+            is_fresh: self.classes[at].is_fresh,
             slow: u64::MAX,
             exception: NONE,
             blocked_at: NONE,
@@ -95,7 +96,9 @@ impl Factors {
         }
         self.classes[class as usize].route = route;
         self.classes[class as usize].reserved = self.reservation(class);
-        self.fresh.push(class);
+        if !std::mem::replace(&mut self.classes[class as usize].is_fresh, true) {
+            self.fresh.push(class);
+        }
     }
 
     fn new_pair(&mut self, from: u32, port: u32) -> u32 {

@@ -17,8 +17,9 @@
 //! - Exceptions ([`exceptions`]) throttle nothing or are not blocked. Steps D2 and D3 ([`raises`]) are for these; what the
 //!   others have on a link is summed over slots.
 //!
-//! An event looks at exceptions in the subtrees that it touches only ([`subtrees`]). While there are limited transfers, or a
-//! class brings more to an up link than that carries, the rate arbiter is asked for the rates of these subtrees ([`fallback`]).
+//! An event looks at exceptions in the subtrees that it touches only ([`subtrees`]). Where one of these has few transfers,
+//! limited ones, or a class that brings more to an up link than that carries, the rate arbiter is asked for its rates
+//! ([`fallback`]).
 //! Lateral links are ports that come before all others. Bandwidth that links share, and the policy without head-of-line blocking
 //! are refused: the host goes phase by phase.
 //!
@@ -53,7 +54,7 @@ use crate::common::ports::Port;
 use bits::BitSet;
 use exceptions::{Exception, Member};
 use ports::{Cut, Inputs, Mark};
-use raises::Extra;
+use raises::{Extra, Hop};
 use specials::Sets;
 use subtrees::Subtrees;
 use tables::{Class, Links, Pair};
@@ -148,10 +149,13 @@ pub struct Factors {
     members: Vec<Member>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
+    hops: Vec<Hop>,
     plain: PcieCongestion,
     phase: fallback::Phase,
-    /// Whether the last answer was the rate arbiter's.
-    was_asked: bool,
+    /// The most transfers of a subtree for whose rates the rate arbiter is asked.
+    few: u32,
+    /// Whether the last answers were the rate arbiter's only: what has changed since is not divided yet.
+    is_behind: bool,
     counters: Counters,
 }
 
@@ -168,16 +172,17 @@ impl IncrementalArbiter for Factors {
         change.removed.iter().for_each(|change| self.count(change.class, -1));
         change.added.iter().for_each(|change| self.count(change.class, 1));
         self.divide_upward();
-        if self.clamped > 0 || self.limited > 0 {
+        self.touch_subtrees();
+        if !self.subtrees.asked.is_empty() {
             self.counters.asked += 1;
-            self.was_asked = true;
-            self.touch_subtrees();
-            return self.ask(answer);
+            self.ask(answer)?;
         }
-        self.subtrees.all |= std::mem::take(&mut self.was_asked);
+        self.is_behind = self.subtrees.ranges.is_empty();
+        if self.is_behind {
+            return Ok(());
+        }
         self.counters.fast += 1;
         self.divide_downward();
-        self.touch_subtrees();
         self.block();
         self.find_exceptions();
         self.counters.exceptions += self.exceptions.len() as u64;
@@ -254,10 +259,12 @@ impl Factors {
             exceptions: Vec::new(),
             members: Vec::new(),
             raised: Vec::new(),
+            hops: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,
             phase: fallback::Phase::default(),
-            was_asked: false,
+            few: subtrees::FEW,
+            is_behind: false,
             counters: Counters::default(),
             ports,
             links,

@@ -23,13 +23,27 @@ pub(super) struct Extra {
     fits: f64,
 }
 
+/// A link of an exception.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    /// Up links, then the others.
+    link: u32,
+    is_cut: bool,
+    /// y.
+    after: f64,
+}
+
 impl Factors {
     #[inline(never)]
     pub(super) fn hand_on(&mut self) {
         let mut raised = std::mem::take(&mut self.raised);
         raised.clear();
-        let is_cut = |e: &Exception| e.blocked_at == NONE && self.is_cut(e.class);
-        raised.extend((0..self.exceptions.len()).filter(|&at| is_cut(&self.exceptions[at])));
+        self.hops.clear();
+        for at in 0..self.exceptions.len() {
+            if self.list_hops(at) && self.exceptions[at].blocked_at == NONE {
+                raised.push(at);
+            }
+        }
         if !raised.is_empty() {
             self.counters.raised += raised.len() as u64;
             self.hand_on_to(&raised);
@@ -37,12 +51,40 @@ impl Factors {
         self.raised = raised;
     }
 
+    /// Lists the links of an exception up to the port; all of them where it is looked at by itself, and so may be cut further
+    /// down. Returns whether it is cut.
+    fn list_hops(&mut self, at: usize) -> bool {
+        let first = self.hops.len();
+        let id = self.exceptions[at].class;
+        let class = &self.classes[id as usize];
+        let (mut after, mut is_any_cut) = (class.bandwidth, false);
+        for &link in class.up_links() {
+            let up = &self.links.ups[link as usize];
+            after *= up.factor;
+            is_any_cut |= up.contended;
+            self.hops.push(Hop { link, is_cut: up.contended, after });
+        }
+        let shared = class.shared_hops();
+        let is_looked_at = self.marks[id as usize].event == self.event;
+        let hops = if is_looked_at { class.route.len() as u32 } else { shared };
+        for hop in class.ups..hops {
+            after = self.rate_after(id, hop, after);
+            let class = &self.classes[id as usize];
+            let turns = hop == class.ups && self.pairs.get(class.pair as usize).is_some_and(|pair| pair.cut);
+            let is_cut = turns || self.cut_at(id, hop).is_some();
+            is_any_cut |= is_cut;
+            let link = self.links.ups.len() as u32 + class.route[hop as usize];
+            self.hops.push(Hop { link, is_cut, after });
+        }
+        let exception = &mut self.exceptions[at];
+        (exception.hops, exception.shared) = ((first, self.hops.len()), first + shared as usize);
+        is_any_cut
+    }
+
     fn hand_on_to(&mut self, raised: &[usize]) {
         for &at in raised {
-            let Exception { class, is_open, .. } = self.exceptions[at];
-            // One that is looked at by itself may be cut further down.
-            let hops = if is_open { self.shared_hops(class) } else { self.classes[class as usize].route.len() as u32 };
-            (0..hops).for_each(|hop| self.clear_extra(self.link_of_hop(class, hop)));
+            let (first, end) = self.exceptions[at].hops;
+            (first..end).for_each(|hop| self.clear_extra(self.hops[hop].link as usize));
         }
         (0..self.exceptions.len()).for_each(|at| self.add_extras(at));
         for &at in raised {
@@ -51,11 +93,10 @@ impl Factors {
         }
         self.add_raises_below();
         for &at in raised {
-            let Exception { class, raise, .. } = self.exceptions[at];
+            let Exception { hops, shared, raise, .. } = self.exceptions[at];
             if raise > 0.0 {
-                let hops = 0..self.shared_hops(class);
-                let fits = |fits: f64, hop| fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
-                self.exceptions[at].fits = hops.fold(1.0, fits);
+                let fits = |fits: f64, hop: usize| fits.min(self.part_that_fits(self.hops[hop].link as usize));
+                self.exceptions[at].fits = (hops.0..shared).fold(1.0, fits);
             }
         }
         self.raise_members();
@@ -65,9 +106,10 @@ impl Factors {
     fn add_raises_below(&mut self) {
         for at in 0..self.members.len() {
             let Member { class, exception, .. } = self.members[at];
-            let raise = self.exceptions[exception as usize].raise * f64::from(self.classes[class as usize].transfers);
+            let of = &self.classes[class as usize];
+            let raise = self.exceptions[exception as usize].raise * f64::from(of.transfers);
             if raise > 0.0 {
-                for hop in self.shared_hops(class)..self.classes[class as usize].route.len() as u32 {
+                for hop in of.shared_hops()..of.route.len() as u32 {
                     let link = self.link_of_hop(class, hop);
                     self.clear_extra(link);
                     self.extras[link].raises += raise;
@@ -81,7 +123,8 @@ impl Factors {
             let Member { class, exception, .. } = self.members[at];
             let Exception { rate, raise, mut fits, .. } = self.exceptions[exception as usize];
             if raise > 0.0 {
-                for hop in self.shared_hops(class)..self.classes[class as usize].route.len() as u32 {
+                let of = &self.classes[class as usize];
+                for hop in of.shared_hops()..of.route.len() as u32 {
                     fits = fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
                 }
                 self.members[at].rate = rate + raise * fits;
@@ -89,26 +132,11 @@ impl Factors {
         }
     }
 
-    /// The hops up to the port, which all classes of an exception share.
-    #[inline]
-    fn shared_hops(&self, class: u32) -> u32 {
-        let class = &self.classes[class as usize];
-        (class.ups + 1).min(class.route.len() as u32)
-    }
-
     /// A number for each link: up links, then down links.
     fn link_of_hop(&self, class: u32, hop: u32) -> usize {
         let class = &self.classes[class as usize];
         let link = class.route[hop as usize] as usize;
         if hop < class.ups { link } else { self.links.ups.len() + link }
-    }
-
-    fn is_cut(&self, class: u32) -> bool {
-        let mark = &self.marks[class as usize];
-        let class = &self.classes[class as usize];
-        mark.event == self.event && mark.cuts != NONE
-            || self.pairs.get(class.pair as usize).is_some_and(|pair| pair.cut)
-            || class.up_links().iter().any(|&k| self.links.ups[k as usize].contended)
     }
 
     fn clear_extra(&mut self, link: usize) {
@@ -119,17 +147,10 @@ impl Factors {
     }
 
     /// Adds an exception to the sums of its links up to the port, as far as these are asked for.
-    #[inline(never)]
     fn add_extras(&mut self, at: usize) {
-        let Exception { class, transfers, rate, blocked_at, is_counted, .. } = self.exceptions[at];
-        let counted = if is_counted { self.level_of_hop(class, 0) } else { 0.0 };
-        let mut after = self.classes[class as usize].bandwidth;
-        for hop in 0..self.shared_hops(class) {
-            if blocked_at == NONE {
-                after = self.rate_after(class, hop, after);
-            }
-            let link = self.link_of_hop(class, hop);
-            let extra = &mut self.extras[link];
+        let Exception { hops, shared, transfers, rate, blocked_at, counted, .. } = self.exceptions[at];
+        for &Hop { link, after, .. } in &self.hops[hops.0..shared] {
+            let extra = &mut self.extras[link as usize];
             if extra.event == self.event {
                 extra.rates += transfers * (rate - counted);
                 if blocked_at == NONE {
@@ -173,20 +194,12 @@ impl Factors {
     /// What equation (9) adds to an exception.
     #[inline(never)]
     fn raise(&mut self, at: usize) -> f64 {
-        let Exception { class, arrived, .. } = self.exceptions[at];
-        let Class { ups, pair, bandwidth, .. } = self.classes[class as usize];
-        let (mut goal, mut after) = (f64::INFINITY, bandwidth);
-        for hop in 0..self.classes[class as usize].route.len() as u32 {
-            after = self.rate_after(class, hop, after);
-            let is_cut = match hop.cmp(&ups) {
-                std::cmp::Ordering::Less => {
-                    self.links.ups[self.classes[class as usize].route[hop as usize] as usize].contended
-                }
-                std::cmp::Ordering::Equal if self.pairs.get(pair as usize).is_some_and(|pair| pair.cut) => true,
-                _ => self.cut_at(class, hop).is_some(),
-            };
+        let Exception { hops, arrived, .. } = self.exceptions[at];
+        let mut goal = f64::INFINITY;
+        for at in hops.0..hops.1 {
+            let Hop { link, is_cut, after } = self.hops[at];
             if is_cut {
-                goal = goal.min(after + self.share(self.link_of_hop(class, hop)));
+                goal = goal.min(after + self.share(link as usize));
             }
         }
         (goal - arrived).max(0.0)
@@ -194,10 +207,9 @@ impl Factors {
 
     /// Adds a raise to the sums of its links up to the port.
     fn add_raise(&mut self, at: usize) {
-        let Exception { class, transfers, raise, .. } = self.exceptions[at];
-        for hop in 0..self.shared_hops(class) {
-            let link = self.link_of_hop(class, hop);
-            self.extras[link].raises += transfers * raise;
+        let Exception { hops, shared, transfers, raise, .. } = self.exceptions[at];
+        for hop in &self.hops[hops.0..shared] {
+            self.extras[hop.link as usize].raises += transfers * raise;
         }
     }
 

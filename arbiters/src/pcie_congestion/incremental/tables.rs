@@ -144,6 +144,8 @@ pub(super) struct Class {
     /// No contended link cuts it after its first one, with all of its slot: it is listed.
     pub(super) is_free: bool,
     pub(super) is_watched: bool,
+    /// It is among the classes that have come.
+    pub(super) is_fresh: bool,
     /// The event in which it was found to be as slow as its tree, perhaps.
     pub(super) slow: u64,
     /// Where it was an exception the last time: its number, the hop at which it was blocked, its rate.
@@ -174,6 +176,12 @@ impl Class {
 
     pub(super) fn down_links(&self) -> &[u32] {
         &self.route[self.ups as usize..]
+    }
+
+    /// The hops up to the port, which all classes of its slot share.
+    #[inline]
+    pub(super) fn shared_hops(&self) -> u32 {
+        (self.ups + 1).min(self.route.len() as u32)
     }
 
     /// Depth of the last up link.

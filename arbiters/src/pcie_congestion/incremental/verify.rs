@@ -15,9 +15,9 @@ fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 impl Factors {
-    /// Compares what is kept with what classes say; nothing after an answer of the rate arbiter.
+    /// Compares what is kept with what classes say; nothing where that is behind, or some classes are not in it.
     pub(super) fn recompute(&self) -> Result<(), String> {
-        if self.was_asked {
+        if self.is_behind || self.limited > 0 || self.clamped > 0 {
             return Ok(());
         }
         for link in 0..self.links.ups.len() as u32 {

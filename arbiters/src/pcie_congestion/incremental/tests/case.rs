@@ -174,6 +174,7 @@ pub(super) struct Both {
 }
 
 impl Both {
+    /// All in the fast way, as far as it serves.
     pub(super) fn new(tree: &Tree, params: &str) -> Self {
         let capacities: Vec<u64> = tree.bandwidth.iter().map(|b| (b * f64::from(BITS).exp2()) as u64).collect();
         let setting = Setting {
@@ -186,8 +187,9 @@ impl Both {
             bits: BITS,
             wants_peaks: false,
         };
+        let side = Factors::create(&setting, params).expect("it is served");
         Self {
-            side: Factors::create(&setting, params).expect("it is served"),
+            side: Factors { few: 0, ..side },
             plain: PcieCongestion::create(&tree.view(), params).expect("good parameters"),
             capacity: tree.bandwidth.clone(),
             classes: Vec::new(),

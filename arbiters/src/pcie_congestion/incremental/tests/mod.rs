@@ -19,6 +19,8 @@ struct Wanted {
     wider_upwards: bool,
     /// Links beside the tree.
     laterals: bool,
+    /// So many connected transfers go the old way.
+    few: u32,
 }
 
 const BANDWIDTHS: [f64; 4] = [12e9, 8e9, 16e9, 25e9];
@@ -95,6 +97,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
         let mut dice = Dice::new(seed);
         let (tree, tau) = random_tree(&mut dice, wanted);
         let mut both = Both::new(&tree, &format!("{{\"tau\": {tau}}}"));
+        both.side.few = wanted.few;
         let nodes = tree.parent.len() as u64;
         let inner = dice.below(2) == 0;
         let ends: Vec<u32> = if inner { (0..nodes as u32).collect() } else { tree.leaves() };
@@ -139,7 +142,8 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
 
 #[test]
 fn every_rate_after_every_event_is_the_rate_arbiters() {
-    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false };
+    let plain =
+        Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false, few: 0 };
     let Counters { fast, asked, awake, classes, descents, bases, raised, specials, .. } = run(0..400, plain).counters;
     assert!(asked == 0 && fast > 10_000, "the fast way serves all: {fast}, {asked}");
     for ways in [awake, classes, descents, bases, raised, specials] {
@@ -158,22 +162,30 @@ fn every_rate_after_every_event_is_the_rate_arbiters() {
     let narrow = Wanted { inner_root_complexes: true, laterals: true, limits: true, wider_upwards: false, ..plain };
     let narrow = run(5000..5300, narrow).counters;
     assert!(narrow.asked > 1_000 && narrow.fast > 1_000, "the rate arbiter is asked now and then: {narrow:?}");
+    for (seeds, laterals, few) in [(6000..6300, false, 3), (6300..6600, true, 8), (6600..6900, false, 20)] {
+        let mixed = run(seeds, Wanted { inner_root_complexes: true, laterals, few, ..plain }).counters;
+        assert!(mixed.asked > 1_000 && mixed.fast > 1_000, "subtrees grow and shrink: {mixed:?}");
+    }
 }
 
 #[test]
 #[ignore = "minutes"]
 fn every_rate_on_many_trees() {
-    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false };
+    let plain =
+        Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true, laterals: false, few: 0 };
     run(10_000..22_000, plain);
     run(30_000..36_000, Wanted { wider_upwards: false, ..plain });
     run(40_000..52_000, Wanted { inner_root_complexes: true, ..plain });
     run(60_000..64_000, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
     run(70_000..82_000, Wanted { inner_root_complexes: true, laterals: true, ..plain });
+    for few in 1..20 {
+        let first = 100_000 + 1_000 * u64::from(few);
+        run(first..first + 600, Wanted { inner_root_complexes: true, laterals: few % 2 == 0, few, ..plain });
+    }
 }
 
 /// The levels of classes after the same transfers have come in another order, and others have come and gone.
-fn levels_after(tree: &Tree, tau: f64, routes: &[Vec<LinkId>], order: &[usize], disturb: &mut Dice) -> Vec<u64> {
-    let mut both = Both::new(tree, &format!("{{\"tau\": {tau}}}"));
+fn levels_after(both: &mut Both, routes: &[Vec<LinkId>], order: &[usize], disturb: &mut Dice) -> Vec<u64> {
     // Ids of classes are those of the routes in both runs.
     let classes: Vec<u32> = routes.iter().map(|route| both.new_class(route, NO_LEVEL)).collect();
     for (number, &at) in order.iter().enumerate() {
@@ -195,9 +207,10 @@ fn levels_after(tree: &Tree, tau: f64, routes: &[Vec<LinkId>], order: &[usize], 
 /// Rates are a function of the active classes, to the bit: whatever was before, and however few links are awake.
 #[test]
 fn the_same_transfers_have_the_same_levels_however_they_came() {
-    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: true, laterals: false };
+    let wanted =
+        Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: true, laterals: false, few: 0 };
     for seed in 0..600 {
-        let wanted = Wanted { laterals: seed >= 300, ..wanted };
+        let wanted = Wanted { laterals: seed >= 300, few: [0, 0, 5, 20][seed as usize % 4], ..wanted };
         let mut dice = Dice::new(seed);
         let (tree, tau) = random_tree(&mut dice, wanted);
         let nodes = tree.parent.len() as u64;
@@ -210,18 +223,24 @@ fn the_same_transfers_have_the_same_levels_however_they_came() {
             }
         }
         let mut order: Vec<usize> = (0..pairs.len()).collect();
-        let levels = levels_after(&tree, tau, &routes, &order, &mut Dice::new(seed));
+        let both = || {
+            let mut both = Both::new(&tree, &format!("{{\"tau\": {tau}}}"));
+            both.side.few = wanted.few;
+            both
+        };
+        let levels = levels_after(&mut both(), &routes, &order, &mut Dice::new(seed));
         for at in (1..order.len()).rev() {
             order.swap(at, dice.below(at as u64 + 1) as usize);
         }
-        assert_eq!(levels, levels_after(&tree, tau, &routes, &order, &mut dice), "seed {seed}");
+        assert_eq!(levels, levels_after(&mut both(), &routes, &order, &mut dice), "seed {seed}");
     }
 }
 
 /// A transfer that shares no link has the rate that the rate arbiter gives it alone.
 #[test]
 fn a_lone_transfer_has_the_rate_arbiters_rate() {
-    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: false, laterals: false };
+    let wanted =
+        Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: false, laterals: false, few: 0 };
     let mut reduced = 0;
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
