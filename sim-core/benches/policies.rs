@@ -5,6 +5,7 @@
 //! cargo bench -p weir-sim-core --bench policies -- fcfs         # policies whose names begin so
 //! cargo bench -p weir-sim-core --bench policies -- --million    # 10^6 transfers among 1,024 hosts, seconds and memory
 //! cargo bench -p weir-sim-core --bench policies -- '--once=po 64' fcfs    # that load once by what changes, for a profile
+//! cargo bench -p weir-sim-core --bench policies -- '--once=po 64' --phases    # the same phase by phase
 //! ```
 //!
 //! CPU seconds of the event loop, both ways in turns, the least of the runs. Targets and what is
@@ -150,9 +151,9 @@ fn main() {
     let (options, names): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.starts_with("--"));
     let policies = policies(&names);
     if let Some(name) = options.iter().find_map(|option| option.strip_prefix("--once=")) {
-        let size = load(name).build();
+        let (size, by_phases) = (load(name).build(), options.iter().any(|option| option == "--phases"));
         for policy in &policies {
-            let outcome = simulate(&size, policy, policy.incremental.as_ref());
+            let outcome = simulate(&size, policy, policy.incremental.as_ref().filter(|_| !by_phases));
             println!("{}: {} transfers", policy.name, outcome.tasks.len());
         }
         return;

@@ -123,6 +123,17 @@ proptest! {
         }
     }
 
+    /// So many that `pcie-congestion` computes what changes itself, and asks its rate arbiter for few.
+    #[test]
+    fn results_of_many_transfers_are_complete_and_repeatable(case in case(5..12, 90..160)) {
+        let Some(world) = case.world() else { return Ok(()) };
+        let entry = IncrementalEntry::of::<Factors>();
+        let outcome = run_as(&world, "pcie-congestion", incremental(&entry));
+        prop_assert_eq!(outcome.stop, Stop::Finished);
+        prop_assert_eq!(&outcome, &run_as(&world, "pcie-congestion", incremental(&entry)));
+        complete(&world, "pcie-congestion", &outcome)?;
+    }
+
     /// Links that cannot be full change nothing but what is known of their peaks.
     #[test]
     fn quiet_links_change_no_result_but_peaks(case in case(3..16, 1..60)) {

@@ -71,9 +71,17 @@ impl Factors {
     }
 
     /// Watches a class: it may be an exception, or hangs elsewhere than below its first link.
+    #[inline]
     pub(super) fn watch(&mut self, class: u32) {
+        if !self.classes[class as usize].is_watched {
+            self.begin_to_watch(class);
+        }
+    }
+
+    fn begin_to_watch(&mut self, class: u32) {
         let of = &mut self.classes[class as usize];
-        if of.ups > 0 && of.transfers > 0 && !std::mem::replace(&mut of.is_watched, true) {
+        if of.ups > 0 && of.transfers > 0 {
+            of.is_watched = true;
             insert(&mut self.links.ups[of.route[0] as usize].watched, class);
             self.watched.insert(of.route[0]);
         }

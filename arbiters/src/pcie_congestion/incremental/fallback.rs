@@ -30,25 +30,25 @@ pub(super) struct Phase {
 impl Factors {
     /// All rates of the subtrees that the event touches and that go this way, by the rate arbiter.
     pub(super) fn ask(&mut self, answer: &mut Answer) -> Result<(), CallError> {
-        let (mut classes, mut phase) = (std::mem::take(&mut self.subtrees.asked), std::mem::take(&mut self.phase));
+        let mut classes = std::mem::take(&mut self.subtrees.asked);
         // Sums are formed in this order, whatever the numbers of the classes.
         let of = |class: u32| &self.classes[class as usize];
         classes.sort_unstable_by(|&a, &b| (of(a).links.cmp(&of(b).links)).then(of(a).limit.total_cmp(&of(b).limit)));
-        phase.clear();
+        self.phase.clear();
         for &class in &classes {
-            phase.add(&self.classes[class as usize]);
+            self.phase.add(&self.classes[class as usize]);
         }
-        let result = phase.rates(&mut self.plain);
+        let result = self.phase.rates(&mut self.plain);
         if result.is_ok() {
             for (number, &class) in classes.iter().enumerate() {
-                let (rate, binding, by) = phase.answer(number);
+                let (rate, binding, by) = self.phase.answer(number);
                 let by = by.map_or(NONE, |number| classes[number]);
                 self.classes[class as usize].asked = Some(Holder { link: binding.link, cause: binding.cause(), by });
                 self.watch(class);
                 self.tell_root(class, self.level(rate), answer);
             }
         }
-        (self.phase, self.subtrees.asked) = (phase, classes);
+        self.subtrees.asked = classes;
         result
     }
 }

@@ -164,6 +164,7 @@ impl Factors {
                 slot.starting = slot.starting.wrapping_add_signed(delta);
             }
             slot.dirty = true;
+            up.transfers = up.transfers.wrapping_add_signed(delta);
             self.dirty_ups.insert(k);
         }
     }

@@ -171,7 +171,6 @@ impl IncrementalArbiter for Factors {
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         change.removed.iter().for_each(|change| self.count(change.class, -1));
         change.added.iter().for_each(|change| self.count(change.class, 1));
-        self.divide_upward();
         self.touch_subtrees();
         if !self.subtrees.asked.is_empty() {
             self.counters.asked += 1;

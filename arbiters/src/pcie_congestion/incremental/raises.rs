@@ -58,12 +58,13 @@ impl Factors {
         let id = self.exceptions[at].class;
         let class = &self.classes[id as usize];
         let (mut after, mut is_any_cut) = (class.bandwidth, false);
-        for &link in class.up_links() {
-            let up = &self.links.ups[link as usize];
+        let ups = &self.links.ups;
+        self.hops.extend(class.up_links().iter().map(|&link| {
+            let up = &ups[link as usize];
             after *= up.factor;
             is_any_cut |= up.contended;
-            self.hops.push(Hop { link, is_cut: up.contended, after });
-        }
+            Hop { link, is_cut: up.contended, after }
+        }));
         let shared = class.shared_hops();
         let is_looked_at = self.marks[id as usize].event == self.event;
         let hops = if is_looked_at { class.route.len() as u32 } else { shared };

@@ -40,11 +40,13 @@ impl Sets {
     }
 
     fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        if a != b {
-            self.joined[b as usize] = a;
-            self.lower(a, self.level[b as usize], self.by[b as usize]);
+        let (set, other) = (self.find(a), self.find(b));
+        if set != other {
+            self.joined[other as usize] = set;
+            self.lower(set, self.level[other as usize], self.by[other as usize]);
         }
+        // So that ways stay short.
+        (self.joined[a as usize], self.joined[b as usize]) = (set, set);
     }
 
     /// Lowers a level; whether that does anything.

@@ -47,7 +47,7 @@ pub(super) struct Up {
     pub(super) depth: u32,
     /// The next link up, or [`NONE`].
     pub(super) parent: u32,
-    /// The links that lead here: `children.0..children.1`.
+    /// The links that lead here: `children.0..children.1`; where there are none, the place where they would be.
     pub(super) children: (u32, u32),
     /// A lateral link begins or ends at its lower node or below that, so routes leave the subtree there.
     pub(super) is_open: bool,
@@ -63,6 +63,8 @@ pub(super) struct Up {
     pub(super) transfers_over: u32,
     /// A bound on the factor that seldom changes.
     pub(super) promise: f64,
+    /// Transfers on it.
+    pub(super) transfers: u32,
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
@@ -195,6 +197,8 @@ impl Class {
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) ups: Vec<Up>,
+    /// How many of them have none above.
+    pub(super) roots: u32,
     /// As many down links; then lateral ones.
     pub(super) downs: Vec<Down>,
     /// Per link of the fabric its number.
@@ -213,6 +217,7 @@ impl Links {
         let most = fabric.bandwidth.iter().fold(0.0, |most: f64, &b| most.max(b));
         let mut links = Self {
             ups: Vec::new(),
+            roots: 0,
             downs: Vec::new(),
             number: vec![NONE; fabric.links()],
             part: most / RESERVATION_PARTS,
@@ -285,6 +290,14 @@ impl Links {
                 parent.children = (first, at + 1);
             }
         }
+        self.roots = self.ups.iter().filter(|up| up.parent == NONE).count() as u32;
+        let mut next = self.ups.len() as u32;
+        for up in self.ups.iter_mut().rev() {
+            if up.children.1 == 0 {
+                up.children = (next, next);
+            }
+            next = up.children.0;
+        }
         Ok(())
     }
 }
@@ -306,6 +319,7 @@ impl Up {
             least_over: f64::INFINITY,
             transfers_over: 0,
             promise: 1.0,
+            transfers: 0,
             classes: Vec::new(),
             starting: Vec::new(),
             watched: Vec::new(),
