@@ -24,7 +24,7 @@ impl Factors {
         self.tell_links(answer);
         for at in 0..self.away.len() {
             let class = self.away[at];
-            if self.listed[class as usize] != self.event {
+            if self.classes[class as usize].listed != self.event {
                 self.tell_below(class, self.classes[class as usize].route[0], answer);
             }
         }

@@ -180,7 +180,7 @@ impl Factors {
     /// Lists a class with another one of its slot, among the exceptions from one on; whether there is one.
     fn join(&mut self, class: u32, from: usize) -> bool {
         let key = self.classes[class as usize].key;
-        if self.marks[class as usize].event == self.event || self.listed[class as usize] == self.event {
+        if self.marks[class as usize].event == self.event || self.classes[class as usize].listed == self.event {
             return false;
         }
         let others = self.exceptions[from..].iter();
@@ -191,7 +191,7 @@ impl Factors {
     }
 
     fn list(&mut self, class: u32, exception: u32) {
-        self.listed[class as usize] = self.event;
+        self.classes[class as usize].listed = self.event;
         self.classes[class as usize].exception = exception;
         let rate = self.exceptions[exception as usize].rate;
         self.members.push(Member { class, exception, rate });
@@ -200,7 +200,7 @@ impl Factors {
     /// Lists a class if it has a rate of its own.
     #[inline(never)]
     fn consider(&mut self, class: u32) {
-        if self.listed[class as usize] == self.event {
+        if self.classes[class as usize].listed == self.event {
             return;
         }
         let (arrived, is_counted) = (self.rate_so_far(class), self.is_counted(class));

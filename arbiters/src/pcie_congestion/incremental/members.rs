@@ -13,7 +13,6 @@ impl Factors {
         if self.classes.len() <= at {
             self.classes.resize_with(at + 1, Class::default);
             self.marks.resize_with(at + 1, Default::default);
-            self.listed.resize(at + 1, 0);
         }
         let direction = |link: &weir_plugin_api::LinkId| self.ports[link.index()].direction;
         let bandwidth = |link: &weir_plugin_api::LinkId| self.ports[link.index()].bandwidth;
@@ -31,6 +30,7 @@ impl Factors {
             is_watched: false,
             is_fresh: self.classes[at].is_fresh,
             slow: u64::MAX,
+            listed: 0,
             exception: NONE,
             blocked_at: NONE,
             rate: 0.0,

@@ -143,8 +143,6 @@ pub struct Factors {
     /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
     watched: BitSet,
     away: Vec<u32>,
-    /// Event in which a class was listed as an exception.
-    listed: Vec<u64>,
     exceptions: Vec<Exception>,
     members: Vec<Member>,
     extras: Vec<Extra>,
@@ -254,7 +252,6 @@ impl Factors {
             subtrees: Subtrees::new(ups),
             watched: BitSet::new(ups),
             away: Vec::new(),
-            listed: Vec::new(),
             exceptions: Vec::new(),
             members: Vec::new(),
             raised: Vec::new(),

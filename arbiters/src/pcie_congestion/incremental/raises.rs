@@ -6,8 +6,9 @@ use super::tables::{Class, Slot, Up};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
-/// What exceptions add up to on a link.
+/// What exceptions add up to on a link; a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Extra {
     event: u64,
     /// Σ r − what sums over slots count for them.
@@ -246,7 +247,7 @@ impl Factors {
     }
 
     fn exception(&self, class: u32) -> Option<&Exception> {
-        let is_listed = self.listed[class as usize] == self.event;
+        let is_listed = self.classes[class as usize].listed == self.event;
         is_listed.then(|| &self.exceptions[self.classes[class as usize].exception as usize])
     }
 

@@ -146,7 +146,8 @@ impl Factors {
                 let (above, below) = (up.map_or(&[][..], |up| &up.starting), &self.links.downs[edge as usize].starting);
                 let is_clamped = up.is_some_and(|up| up.clamped);
                 // Subtrees may lie within others.
-                if !is_clamped && above.is_empty() && below.is_empty() || self.subtree(edge) != subtree {
+                let is_idle = !is_clamped && above.is_empty() && below.is_empty();
+                if is_idle || at > ranges && self.subtree(edge) != subtree {
                     continue;
                 }
                 is_odd |= is_clamped;

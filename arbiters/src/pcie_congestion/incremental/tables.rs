@@ -39,44 +39,47 @@ impl Slot {
     }
 }
 
-/// An up link.
+/// An up link; what events look at most is in its first two cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Up {
-    pub(super) id: LinkId,
-    pub(super) bandwidth: f64,
-    pub(super) depth: u32,
+    /// By key: the highest turn first.
+    pub(super) slots: Vec<Slot>,
+    /// C / S where it is contended, else 1.
+    pub(super) factor: f64,
     /// The next link up, or [`NONE`].
     pub(super) parent: u32,
     /// The links that lead here: `children.0..children.1`; where there are none, the place where they would be.
     pub(super) children: (u32, u32),
-    /// A lateral link begins or ends at its lower node or below that, so routes leave the subtree there.
-    pub(super) is_open: bool,
-    /// By key: the highest turn first.
-    pub(super) slots: Vec<Slot>,
-    /// S, and C / S where it is contended, else 1.
-    pub(super) sum: f64,
-    pub(super) factor: f64,
+    pub(super) depth: u32,
+    /// Those that go on upwards, and all.
+    pub(super) transfers_over: u32,
+    pub(super) transfers: u32,
     pub(super) contended: bool,
     pub(super) clamped: bool,
-    /// The least x of those that go on upwards, and how many these are.
+    /// A lateral link begins or ends at its lower node or below that, so routes leave the subtree there.
+    pub(super) is_open: bool,
+    /// Step D1.
+    pub(super) branch: Branch,
+    /// Events in which a link of its tree has changed, and in which unblocked classes were sought in it.
+    pub(super) looked: u64,
+    pub(super) sought: u64,
+    pub(super) bandwidth: f64,
+    /// S.
+    pub(super) sum: f64,
+    /// The least x of those that go on upwards.
     pub(super) least_over: f64,
-    pub(super) transfers_over: u32,
     /// A bound on the factor that seldom changes.
     pub(super) promise: f64,
-    /// Transfers on it.
-    pub(super) transfers: u32,
+    /// What was told of its node.
+    pub(super) told_level: Level,
+    pub(super) told_below: u32,
+    pub(super) id: LinkId,
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
     /// Those of the latter that may be exceptions or hang elsewhere.
     pub(super) watched: Vec<u32>,
-    /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
-    pub(super) branch: Branch,
-    pub(super) looked: u64,
-    pub(super) sought: u64,
-    /// What was told of its node.
-    pub(super) told_below: u32,
-    pub(super) told_level: Level,
 }
 
 /// The classes that turn from one link into one port.
@@ -132,43 +135,49 @@ impl Down {
     }
 }
 
-/// A class.
+/// A class; what events look at most is in its first two cache lines.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Class {
-    /// Numbers of its up links, then of its down links.
-    pub(super) route: SmallVec<[u32; 12]>,
+    pub(super) key: u64,
+    /// The event in which it was found to be as slow as its tree, perhaps; that in which it was listed as an exception.
+    pub(super) slow: u64,
+    pub(super) listed: u64,
+    /// Of its first link.
+    pub(super) bandwidth: f64,
+    /// How many of its links are up links.
     pub(super) ups: u32,
     /// Where it turns; [`NONE`] without up links.
     pub(super) pair: u32,
-    pub(super) key: u64,
     pub(super) transfers: u32,
+    /// What was told: the node it hangs below.
+    pub(super) told_below: u32,
+    /// Where it was an exception the last time: its number, the hop at which it was blocked.
+    pub(super) exception: u32,
+    pub(super) blocked_at: u32,
     pub(super) crosses: bool,
     /// No contended link cuts it after its first one, with all of its slot: it is listed.
     pub(super) is_free: bool,
     pub(super) is_watched: bool,
     /// It is among the classes that have come.
     pub(super) is_fresh: bool,
-    /// The event in which it was found to be as slow as its tree, perhaps.
-    pub(super) slow: u64,
-    /// Where it was an exception the last time: its number, the hop at which it was blocked, its rate.
-    pub(super) exception: u32,
-    pub(super) blocked_at: u32,
-    pub(super) rate: f64,
-    /// What holds it back, where the rate arbiter was asked.
-    pub(super) asked: Option<Holder>,
     /// Its limit is less than its first link: the fast way does not serve it.
     pub(super) is_limited: bool,
-    /// Of its first link, and of its narrowest one.
-    pub(super) bandwidth: f64,
+    /// Numbers of its up links, then of its down links.
+    pub(super) route: SmallVec<[u32; 12]>,
+    /// Its rate where it was an exception the last time.
+    pub(super) rate: f64,
+    /// Of its narrowest link.
     pub(super) narrowest: f64,
+    /// What was told, where it is a root.
+    pub(super) told_level: Level,
     /// What one transfer reserves on the links after its port.
     pub(super) reserved: u64,
+    /// What holds it back, where the rate arbiter was asked.
+    pub(super) asked: Option<Holder>,
     /// For the fallback.
-    pub(super) links: SmallVec<[LinkId; 12]>,
     pub(super) limit: f64,
-    /// What was told: the node it hangs below; the level where it is a root.
-    pub(super) told_below: u32,
-    pub(super) told_level: Level,
+    pub(super) links: SmallVec<[LinkId; 12]>,
 }
 
 impl Class {
