@@ -8,7 +8,7 @@ use crate::properties::rebuild;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_arbiters::register;
-use weir_plugin_api::{Flags, LinkId, RateArbiter, Registry};
+use weir_plugin_api::{Flags, LinkId, RateArbiter, Registry, RouteTable};
 use weir_sim_core::{Division, Fabric, LIMITED, RegionPolicy, region_arbiter};
 
 /// The policies of a fabric's regions, by name; `keys` says which of them each pair of directed links has.
@@ -167,6 +167,29 @@ proptest! {
                 names[division.regions[division.region_of(l)].policy as usize] == "pcie-congestion"
             });
             prop_assert!(rate == full || (congested && rate >= full * (1.0 - 21.0 / 121.0) * (1.0 - 1e-12)), "{rate} {full}");
+        }
+    }
+}
+
+proptest! {
+    /// Of one region, a link can carry what its policy says of the routes that are in use: of each alone, and of all.
+    #[test]
+    fn a_link_can_carry_what_the_policy_of_its_region_says(case in cases(14, 16, 3), pick: Index) {
+        let all: Vec<&str> = names().collect();
+        let name = *pick.get(&all);
+        let (_, mut regions) = cut(&case.fabric, &[name], |_| 0);
+        let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
+        let mut whole = make(name, &case.fabric, "{}");
+        answer(&mut *whole, &phase);
+        answer(&mut *regions, &phase);
+        for link in (0..case.fabric.links().len()).map(LinkId::from_index) {
+            for p in 0..phase.len() {
+                let offsets = [0, phase.links(p).len() as u64];
+                let alone = RouteTable { offsets: offsets[..].into(), links: phase.links(p).into() };
+                for routes in [&alone, &phase.view().routes] {
+                    prop_assert_eq!(regions.capacity(link, routes), whole.capacity(link, routes), "{} {:?}", name, link);
+                }
+            }
         }
     }
 }

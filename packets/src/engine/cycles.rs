@@ -234,7 +234,7 @@ impl Engine {
     /// A transfer begins, or its last byte has come.
     pub(super) fn end_port_phase(&mut self, now: u64) {
         let Some(mut cycles) = self.cycles.take() else { return };
-        if cycles.is_open && cycles.phases.len() < MOST_PHASES {
+        if cycles.is_open {
             let contended = (0..).zip(&cycles.outputs).filter(|(_, output)| output.is_contended());
             let ports: Vec<PortRecord> =
                 contended.map(|(link, output)| self.port(now, link, output, &cycles)).collect();
@@ -242,8 +242,6 @@ impl Engine {
             if !(ports.is_empty() && own_waits.is_empty()) {
                 cycles.phases.push(PortPhase { start: cycles.since, end: now, ports, own_waits });
             }
-        }
-        if cycles.is_open {
             for output in &mut cycles.outputs {
                 output.last.clear();
                 (output.grants, output.is_closed) = (0, false);

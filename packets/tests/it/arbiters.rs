@@ -222,3 +222,15 @@ fn each_arbiter_is_held_to_its_first_choice() {
     }
     assert!(matches!(next, Err(PacketError::Impure { link: 7, .. })), "{next:?}");
 }
+
+/// The schemas of those with weights mark them as given by the names of nodes (`PortArbiterPlugin::params_schema`).
+#[test]
+fn weights_are_given_by_node() {
+    for entry in built_in() {
+        let schema: serde_json::Value = serde_json::from_str(&entry.params_schema).expect("JSON");
+        let weights = &schema["properties"]["weights"];
+        let has_weights = ["weighted-round-robin", "deficit-round-robin"].contains(&&*entry.name);
+        assert_eq!(!weights.is_null(), has_weights, "{}", entry.name);
+        assert!(!has_weights || weights["x-weir-by-node"] == true, "{}: {schema}", entry.name);
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_packets::arbiter::{DeficitRoundRobin, Fixed, Random, RoundRobin, WeightedRoundRobin};
-use weir_packets::{CycleGrant, Engine, HeldCause, LinkSettings, Network, PortPhase, WireRate};
+use weir_packets::{CycleGrant, Engine, HeldCause, LinkSettings, Network, PortPhase, ReadSpec, TransferSpec, WireRate};
 use weir_plugin_api::PortArbiter;
 
 use crate::net::{Tree, finish, link, spec};
@@ -137,4 +137,22 @@ fn phases_end_when_transfers_do() {
         assert_eq!((phases.len(), phases[0].start, phases[0].end), (1, 0, times[0].1), "{buffer:?}");
         assert_eq!(cycle(&phases), (vec![grant(0, 256), grant(1, 256)], 56_000), "{buffer:?}");
     }
+}
+
+/// Requests of a read, 24 B each, take turns with packets of another transfer: 2.4 ns and 28 ns.
+#[test]
+fn requests_are_told_from_packets() {
+    let (tree, engine) = engine(Box::new(RoundRobin::default()), None, |_, _| {});
+    let mut engine = engine.with_cycles();
+    let (asks, answers) = (tree.route(1, 3), tree.route(3, 1));
+    let read = ReadSpec { route: &asks, channel: 0, request: 64, tags: 1000, service: 0, header: 20 };
+    engine.admit(0, 0, &TransferSpec { read: Some(read), ..spec(2_000_000, &answers) }).unwrap();
+    engine.admit(0, 1, &spec(1_000_000, &tree.route(2, 3))).unwrap();
+    engine.step(0).unwrap();
+    let end = finish(&mut engine).iter().map(|times| times.1).max().unwrap();
+    let phases = engine.port_phases(end).unwrap();
+    let port = phases[0].ports.iter().find(|port| port.link == OUT).expect("it is contended");
+    let cycle = port.cycle.as_ref().expect("there is a period");
+    assert_eq!(cycle.grants, [CycleGrant { is_request: true, ..grant(0, 0) }, grant(1, 256)]);
+    assert_eq!(cycle.time, 30_400);
 }

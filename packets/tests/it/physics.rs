@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin};
+use weir_packets::arbiter::{ArrivalOrder, OldestFirst, Random, RoundRobin, built_in};
 use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate};
 use weir_plugin_api::PortArbiter;
 
@@ -428,5 +428,38 @@ fn shared_queues_are_moved_on_with_their_transfers() {
             assert_eq!((with.0, with.1), (without.0, without.1), "{how:?} of {}", early.len());
             assert!(with.2 > 0 || early.len() > 1, "{how:?}: hops are skipped");
         }
+    }
+}
+
+/// The first link of a transfer that is alone is busy or starved until its last byte has left, whatever the buffers.
+#[test]
+fn a_link_that_does_not_send_is_starved() {
+    for (hops, buffers) in [(1, 1), (1, 3), (2, 3), (3, 7), (3, 60)] {
+        let mut tree = chain(hops, WireRate::wire(1e10).unwrap());
+        tree.link.buffer = Some(buffers * 280);
+        let mut engine = tree.round_robin();
+        let sent = at_once(&tree, &mut engine, &[(hops, 0, 1000 * 256)])[0].0;
+        let first = engine.counts(engine.reached())[tree.route(hops, 0)[0] as usize];
+        assert_eq!((first.busy, first.busy + first.starved), (1000 * 28_000, sent), "{hops} hops, {buffers} packets");
+        // A credit is back after 28 + 100 + 100 ns at the earliest: nine packets keep the link busy.
+        assert_eq!(first.starved > 0, buffers < 9, "{hops} hops, {buffers} packets");
+    }
+}
+
+/// Under each arbiter that does not draw, two transfers that share a link come into a period, and skipping ahead changes
+/// nothing.
+#[test]
+fn two_into_one_repeats_under_all_arbiters_but_random() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(WireRate::wire(10e9).unwrap()));
+    for entry in built_in() {
+        let run = |skips: bool| {
+            let engine = tree.engine_of(&entry);
+            let mut engine = if skips { engine } else { engine.without_skipping() };
+            let times = at_once(&tree, &mut engine, &[(1, 3, 10_000_000), (2, 3, 10_000_000)]);
+            (times, engine.counts(engine.reached()), engine.fingerprint(), engine.skipped_hops())
+        };
+        let (with, without) = (run(true), run(false));
+        assert_eq!(with.3 > 0, entry.name != "random", "{}: {} hops", entry.name, with.3);
+        assert_eq!((with.0, with.1, with.2), (without.0, without.1, without.2), "{}", entry.name);
     }
 }

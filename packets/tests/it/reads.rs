@@ -160,6 +160,7 @@ fn reads_are_the_same_with_and_without_skipping() {
             let times = finish(&mut engine);
             skipped += engine.skipped_hops();
             let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
+            assert!(held.iter().flatten().all(|held| held.time > 0), "seed {seed}: each wait has lasted: {held:?}");
             (times, engine.hops(), engine.counts(u64::MAX), held, engine.fingerprint())
         };
         let (with, without) = (run(true), run(false));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use weir_packets::{HeldCause, Queues, WireRate};
 
-use crate::net::{Tree, at_once, link};
+use crate::net::{Tree, at_once, finish, link, spec};
 
 proptest! {
     /// Who takes longer than alone was held up at its source, or its packets have waited for others on their way; alone, none
@@ -49,4 +49,30 @@ fn who_waits_at_its_source_names_whose_packet_is_sent() {
     let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
     assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000)]);
     assert_eq!(told(1), [(HeldCause::Arbitration, 0, Some(0), 56_000)]);
+}
+
+/// Packets of two transfers leave one source in turn, 28 ns each. The link goes down at 10 ns, while the first one is sent, and
+/// comes up at 50 ns: waits are for who sends until 10 ns, or until the link is idle, and for the link from then on.
+#[test]
+fn a_wait_is_split_where_its_link_goes_down() {
+    let rate = WireRate::wire(1e10).unwrap();
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(rate));
+    let mut engine = tree.round_robin();
+    for (id, to) in [(0, 2), (1, 3)] {
+        engine.admit(0, id, &spec(512, &tree.route(1, to))).unwrap();
+    }
+    engine.step(0).unwrap();
+    for (at, rate) in [(10_000, None), (50_000, Some(rate))] {
+        assert_eq!(engine.advance(at, &|| false), Ok(u64::MAX));
+        engine.change_link(at, 0, rate);
+        engine.step(at).unwrap();
+        assert!(engine.under_way().eq([0, 1]));
+    }
+    let sent: Vec<u64> = finish(&mut engine).iter().map(|times| times.0).collect();
+    assert_eq!(engine.under_way().next(), None);
+    // From 50 ns on the second transfer's packet, the first's, and the second's last one.
+    assert_eq!(sent, [106_000, 134_000]);
+    let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
+    assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000), (HeldCause::Down, 0, None, 22_000)]);
+    assert_eq!(told(1), [(HeldCause::Down, 0, None, 40_000), (HeldCause::Arbitration, 0, Some(0), 38_000)]);
 }

@@ -237,3 +237,37 @@ fn own_words(error: AnswerError) -> CallError {
         wrong => CallError::Failed(wrong.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::Grant;
+
+    use super::*;
+
+    /// Gives everybody its limit.
+    struct Limits;
+
+    impl RateArbiter for Limits {
+        fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+            (0..phase.len()).for_each(|position| grant.rates[position] = phase.transfer(position).limit);
+            Ok(())
+        }
+    }
+
+    /// A segment with a quarter of the bytes asks its policy for a quarter of what its transfer demands. Demands and offers
+    /// are those of the whole transfer.
+    #[test]
+    fn demands_and_offers_are_those_of_the_whole_transfer() {
+        let mut part = Part::new(Box::new(Limits), Flags::PURE, vec![100.0]);
+        let route = part.add_route(&[LinkId(0)]);
+        let id = TransferId(0);
+        let (class, links) = (ClassId(0), [LinkId(0)]);
+        let transfer = TransferView { id, class, arrival: 0, limit: 80.0, weight: 1.0, priority: 0, route: &links };
+        part.push(Segment { position: 0, route, share: 0.25 }, &transfer);
+        for demand in [80.0, 60.0] {
+            part.demand(0, demand);
+            part.ask(SimTime::ZERO).expect("an answer");
+            assert_eq!((part.demanded(0), part.offer(0), part.answer.rates[0]), (demand, demand, demand / 4.0));
+        }
+    }
+}
