@@ -249,7 +249,7 @@ mod tests {
     use weir_plugin_api::{CallError, Flags, Grant, LinkKind, NodeKind, PhaseView, RateArbiter, SimTime};
 
     use super::*;
-    use crate::{EngineId, FabricBuilder, LinkSpec, Routes, RunOptions, ServiceId, Task, TaskGraphBuilder};
+    use crate::{EngineId, FabricBuilder, LinkSpec, Routes, RunOptions, ServiceId, Task, TaskGraph, TaskGraphBuilder};
 
     /// Everybody gets half of 1000 B/s.
     struct Halves;
@@ -261,8 +261,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_cannot_be_is_named() {
+    /// Two transfers of 1000 B over one link of 1000 B/s, and their class.
+    fn two_over_one() -> (Fabric, Routes, TaskGraph, ClassId) {
         let mut fabric = FabricBuilder::new();
         let root = fabric.root(NodeKind::Switch).expect("a root");
         let link = LinkSpec { up: 1000.0, down: 1000.0, latency: SimDuration(7), kind: LinkKind::PCIE };
@@ -274,7 +274,12 @@ mod tests {
             let (engine, service) = (EngineId::NONE, ServiceId::PLAIN);
             tasks.task(Task { start: SimTime(0), engine, service, work: Work::Carries { bytes: 1000, class } });
         }
-        let tasks = tasks.build().expect("no cycle");
+        (fabric, routes, tasks.build().expect("no cycle"), class)
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let (fabric, routes, tasks, class) = two_over_one();
         let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
         let outcome = simulation.run(&mut Halves, Flags::default(), RunOptions::default()).expect("it is sound");
         let two_seconds = SimDuration(2 * PS_PER_S);
@@ -304,5 +309,33 @@ mod tests {
         // What a run that was stopped has sent is not all.
         let stopped = |outcome: &mut Outcome| (outcome.stop, outcome.links[0].bytes) = (Stop::Until, 1500);
         assert_eq!(audit(&stopped, most), Ok(()));
+    }
+
+    /// The first transfer sends 400 B, then takes another route, here the same one again. On neither is it faster than the
+    /// link.
+    #[test]
+    fn no_part_of_a_rerouted_transfer_is_faster_than_its_links() {
+        let (fabric, routes, tasks, class) = two_over_one();
+        let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
+        let outcome = simulation.run(&mut Halves, Flags::default(), RunOptions::default()).expect("it is sound");
+        let ms = |ms: u64| SimTime(ms * PS_PER_S / 1000);
+        let audit = |turns: u64, ends: u64| {
+            let (mut audit, mut outcome) = (Audit::new(&simulation), outcome.clone());
+            let (task, down, links) = (TaskId(0), LinkId(0), routes.links(tasks.classes.route(class)).to_vec());
+            outcome.reroutes = vec![Reroute { time: ms(turns), task, down, sent: 400, links }];
+            audit.sent_by_several_routes(task, class, 1000, (ms(0), ms(ends)));
+            audit.sent(TaskId(1), class, 1000, SimDuration(2 * PS_PER_S));
+            audit.finish(&outcome)
+        };
+        assert_eq!(audit(400, 1000), Ok(()));
+        for (turns, ends, sent, needs) in [(300, 1000, 400, 0.399), (400, 900, 600, 0.599)] {
+            let Err(AuditError::TooFast { task: TaskId(0), bytes, took, least }) = audit(turns, ends) else {
+                panic!("{sent} B are too fast");
+            };
+            let part = if bytes == 400 { turns } else { ends - turns };
+            assert_eq!((bytes, took), (sent, ms(part) - ms(0)));
+            // All but one byte, which may have been sent in part on the route before.
+            assert!((least.seconds() / needs - 1.0).abs() < 1e-6, "{least:?}");
+        }
     }
 }

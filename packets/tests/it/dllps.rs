@@ -73,3 +73,23 @@ fn who_waits_for_dllps_says_so() {
         assert_eq!(told, [(HeldCause::Dllp, id, None, (PACKETS - 5) * 800)]);
     }
 }
+
+/// A packet that comes to its source while a DLLP is on the wire waits for no transfer, whoever sent before.
+#[test]
+fn a_dllp_is_not_taken_for_the_packet_before_it() {
+    let tree = tree(2);
+    let mut engine = tree.round_robin();
+    // Both ways; the packet that comes to the lower node at 128 ns has its DLLP on the link upwards until 128.8 ns.
+    for (id, (from, to)) in (0..).zip([(1, 0), (0, 1)]) {
+        engine.admit(0, id, &spec(256, &tree.route(from, to))).unwrap();
+    }
+    engine.step(0).unwrap();
+    while engine.advance(128_400, &|| false).unwrap() < 128_400 {
+        while engine.take_notice(128_399).is_some() {}
+    }
+    engine.admit(128_400, 2, &spec(256, &tree.route(1, 0))).unwrap();
+    engine.step(128_400).unwrap();
+    finish(&mut engine);
+    let told: Vec<_> = engine.held(2).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+    assert_eq!(told, [(HeldCause::Arbitration, 0, None, 400)]);
+}

@@ -211,3 +211,24 @@ fn spreads_that_contradict_each_other_are_refused() {
     let error = Column::of_saved("x.json", &bare).expect_err("no spread").to_string();
     assert!(error.contains("transfers[0].end_spread_s: the run has no `spread`"), "{error}");
 }
+
+/// Parameters stand in the head of a column where nothing else tells it from another one: file, arbiter and change are the same.
+#[test]
+fn heads_of_columns_have_parameters_where_only_these_differ() {
+    for (file, arbiter, with, is_shown) in [
+        ("a.yaml", "pcie", None, true),
+        ("b.yaml", "pcie", None, false),
+        ("a.yaml", "max-min", None, false),
+        ("a.yaml", "pcie", Some("size=1MB"), false),
+    ] {
+        let text = format!("{0}\n{0}\n", saved(3_000_000, &[("a", 3_000_000)]));
+        let mut columns = Column::of_saved("two.json", &text).expect("reads");
+        let head = |file: &str, arbiter: &str| (file.to_owned(), arbiter.to_owned());
+        (columns[0].file, columns[0].arbiter) = head("a.yaml", "pcie");
+        (columns[1].file, columns[1].arbiter) = head(file, arbiter);
+        columns[1].with = with.map(str::to_owned);
+        (columns[0].params, columns[1].params) = ("tau 0.1".to_owned(), "tau 0.2".to_owned());
+        let text = crate::text::compare(&Comparison::new(columns));
+        assert_eq!(["tau 0.1", "tau 0.2"].map(|params| text.contains(params)), [is_shown; 2], "{text}");
+    }
+}

@@ -16,9 +16,17 @@ pub struct LinkChange {
     pub of: Vec<Option<u32>>,
 }
 
+impl LinkChange {
+    /// Whether any link gets another type.
+    pub(super) fn changes_any(&self) -> bool {
+        self.of.iter().any(Option::is_some)
+    }
+}
+
 /// The types of links, with the texts read.
 pub(super) struct LinkEdit<'a> {
     pub(super) types: Vec<Value>,
+    /// No fewer than there are pairs of links ([`pairs_of`]).
     pub(super) of: &'a [Option<u32>],
 }
 
@@ -29,9 +37,8 @@ impl LinkEdit<'_> {
         let mut at = 0;
         for section in sections.iter_mut().filter(|e| &*e.key == "tree") {
             if let Data::Mapping(roots) = &mut section.value.data {
-                let of = self.part(0..pairs(roots, true));
-                at = of.len();
-                *roots = self.nodes(roots, of, true);
+                at = pairs(roots, true);
+                *roots = self.nodes(roots, &self.of[..at], true);
             }
         }
         for section in sections.iter_mut().filter(|e| &*e.key == "links") {
@@ -41,21 +48,15 @@ impl LinkEdit<'_> {
         }
     }
 
-    /// Some of the links, as far as there are so many.
-    fn part(&self, range: Range<usize>) -> &[Option<u32>] {
-        &self.of[range.start.min(self.of.len())..range.end.min(self.of.len())]
-    }
-
     /// The nodes of a map with the types that `of` gives the links to and below them.
     fn nodes(&self, entries: &[Entry], of: &[Option<u32>], roots: bool) -> Vec<Entry> {
-        let (mut out, mut at) = (Vec::new(), 0);
+        let (mut out, mut rest) = (Vec::new(), of);
         for entry in entries {
             let each = pairs_of_one(entry, roots);
             let names = names(entry);
             let count = names.count() as usize;
-            let end = each.saturating_mul(count).saturating_add(at).min(of.len());
-            let part = &of[at.min(end)..end];
-            at = end;
+            let (part, after) = rest.split_at(each * count);
+            rest = after;
             if part.iter().all(Option::is_none) {
                 out.push(entry.clone());
                 continue;
@@ -79,7 +80,7 @@ impl LinkEdit<'_> {
     fn node(&self, value: &Value, of: &[Option<u32>], root: bool) -> Value {
         let mut value = value.clone();
         let Data::Mapping(fields) = &mut value.data else { return value };
-        let (own, below) = of.split_at(usize::from(!root).min(of.len()));
+        let (own, below) = of.split_at(usize::from(!root));
         for field in fields {
             match (&*field.key, &mut field.value.data) {
                 ("link", _) => {
@@ -100,16 +101,8 @@ impl LinkEdit<'_> {
 
     /// An item of `links`, in several where its links differ; `at` is the first of them.
     fn lateral(&self, item: &Value, at: &mut usize) -> Vec<Value> {
-        let ends = |at: usize| match item.get("between").map(|between| &between.data) {
-            Some(Data::Sequence(ends)) => match ends.get(at).map(|end| &end.data) {
-                Some(Data::Scalar(end)) => NamePattern::read(&end.text).ok(),
-                _ => None,
-            },
-            _ => None,
-        };
-        let (Some(first), Some(second)) = (ends(0), ends(1)) else { return vec![item.clone()] };
-        let count = first.count().max(second.count()) as usize;
-        let of = self.part(*at..at.saturating_add(count));
+        let Some([first, second]) = ends(item) else { return vec![item.clone()] };
+        let of = &self.of[*at..*at + lateral_pairs(&first, &second)];
         *at += of.len();
         if of.iter().all(Option::is_none) {
             return vec![item.clone()];
@@ -184,6 +177,35 @@ fn names(entry: &Entry) -> NamePattern {
         Some(n) => NamePattern::numbered(&entry.key, n),
         None => NamePattern::read(&entry.key).unwrap_or_else(|_| NamePattern::numbered(&entry.key, 1)),
     }
+}
+
+/// Pairs of links of a topology without machines and networks.
+pub(super) fn pairs_of(topology: &Value) -> usize {
+    let tree = match topology.get("tree").map(|tree| &tree.data) {
+        Some(Data::Mapping(roots)) => pairs(roots, true),
+        _ => 0,
+    };
+    let items = match topology.get("links").map(|links| &links.data) {
+        Some(Data::Sequence(items)) => &items[..],
+        _ => &[],
+    };
+    let of = |item: &Value| ends(item).map_or(0, |[first, second]| lateral_pairs(&first, &second));
+    items.iter().map(of).fold(tree, usize::saturating_add)
+}
+
+/// The ends of an item of `links`.
+fn ends(item: &Value) -> Option<[NamePattern; 2]> {
+    let Data::Sequence(ends) = &item.get("between")?.data else { return None };
+    let end = |at: usize| match &ends.get(at)?.data {
+        Data::Scalar(end) => NamePattern::read(&end.text).ok(),
+        _ => None,
+    };
+    Some([end(0)?, end(1)?])
+}
+
+/// Pairs of links that an item of `links` stands for.
+fn lateral_pairs(first: &NamePattern, second: &NamePattern) -> usize {
+    first.count().max(second.count()) as usize
 }
 
 /// Pairs of links of all nodes of a map.

@@ -122,11 +122,16 @@ pub(crate) fn relink(context: &mut Context, topology: &mut Value, changes: &[&Li
         Data::Mapping(roots) => roots.iter().find_map(|root| root.value.get("machine")),
         _ => None,
     });
-    if let (Some(alike), true) = (alike, changes.iter().any(|change| change.of.iter().any(Option::is_some))) {
+    if let (Some(alike), true) = (alike, changes.iter().any(|change| change.changes_any())) {
         let help = "write a topology without machines and networks, or change their link types";
         return Err(context.error(alike.span, "single links of machines and networks cannot have types", help));
     }
-    for change in changes {
+    for change in changes.iter().filter(|change| change.changes_any()) {
+        let (given, pairs) = (change.of.len(), links::pairs_of(topology));
+        if given < pairs {
+            let what = format!("{given} links are given types, of {pairs} pairs of links");
+            return Err(context.error(topology.span, what, "name each pair, those that stay as they are, too"));
+        }
         let types = context.each(&change.types, |context, text| {
             let source = context.sources.add("the type of a link", text);
             yaml::parse(context, source)

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::{T2, good, on_t2, registry, write};
+use proptest::prelude::*;
 use weir_plugin_api::Registry;
-use weir_scenario::{Change, Diagnostic, Input, LoadOptions, Scenario, load, rewrite};
+use weir_scenario::{Change, Diagnostic, Input, LinkChange, LoadOptions, Scenario, load, rewrite};
+use weir_sim_core::Link;
 
 const TEXT: &str = "\
 # What is asked.
@@ -274,4 +276,55 @@ fn edits_are_the_same_written_or_not() {
         assert_eq!(load(&written, &LoadOptions::default()), expected, "{path}\n{written}");
         assert_ne!(expected, plain, "{path}");
     }
+}
+
+/// Names with brackets and with `repeat`, nodes below such nodes, and links beside the tree in all shapes.
+const LINKED: &str = "\
+weir: 1
+name: linked
+topology:
+  link_types: { own: { bandwidth: 1GB/s }, other: { bandwidth: 3GB/s } }
+  tree:
+    \"rc[0-1]\":
+      kind: root-complex
+      children:
+        plx: { kind: switch, link: own, children: { \"gpu[0-2]\": { kind: gpu, link: own } } }
+        nic: { kind: nic, repeat: 2, link: { bandwidth: 1GB/s } }
+    net: { kind: network, children: { store: { kind: nic, link: own } } }
+  links:
+    - { between: [rc0, rc1], type: own }
+    - { between: [\"rc[0-1]/nic[0-1]\", net], type: own }
+    - { between: [\"rc0/plx/gpu[0-2]\", \"rc1/plx/gpu[0-2]\"], type: { bandwidth: 1GB/s } }
+workload: []
+";
+
+/// Pairs of links: two roots with six nodes below each, the network's store, and the items of `links`.
+const PAIRS: usize = 2 * 6 + 1 + 1 + 4 + 3;
+
+fn relinked(of: &[Option<u32>]) -> Change {
+    Change::Links(LinkChange { types: texts(&["{ bandwidth: 2GB/s }", "other"]), of: of.to_vec() })
+}
+
+proptest! {
+    /// Whatever links get other types: those have them, all others are as before, and no node has another name or number.
+    #[test]
+    fn links_get_other_types_one_by_one(of in prop::collection::vec(prop::option::weighted(0.3, 0..2_u32), PAIRS)) {
+        let before = good(LINKED);
+        let text = done(LINKED, &[relinked(&of)]);
+        let after = good(&text);
+        prop_assert_eq!([&before, &after].map(|scenario| scenario.fabric.links().len()), [2 * PAIRS; 2]);
+        for (at, (new, old)) in after.fabric.links().iter().zip(before.fabric.links()).enumerate() {
+            let ends = |scenario: &Scenario, link: &Link| [link.from, link.to].map(|node| scenario.node_name(node).to_owned());
+            prop_assert_eq!(ends(&after, new), ends(&before, old), "{}", text);
+            let bandwidth = of[at / 2].map_or(1e9, |new| [2e9, 3e9][new as usize]);
+            prop_assert_eq!(new.bandwidth, bandwidth, "link {}: {}", at, &text);
+        }
+    }
+}
+
+#[test]
+fn each_link_is_named_whose_type_may_change() {
+    let found = changed(LINKED, &LoadOptions::default(), &[relinked(&[Some(0)])]).unwrap_err();
+    assert!(found[0].to_string().contains("1 links are given types, of 21 pairs of links"), "{}", found[0]);
+    assert_eq!(done(LINKED, &[relinked(&[None])]), LINKED);
 }
