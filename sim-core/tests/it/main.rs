@@ -11,6 +11,7 @@ mod event_queue;
 mod halo;
 mod hangs_nothing;
 mod incremental;
+mod packets;
 mod properties;
 mod rerouting;
 mod rerouting_twin;

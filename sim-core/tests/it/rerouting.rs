@@ -208,3 +208,15 @@ fn run_regions(world: &World, links: &LinkChanges) -> Result<Outcome, SimError> 
     let changing = Some(Changing { links, make: &make });
     simulation.run(&mut *first, entry.flags, RunOptions { changing, ..RunOptions::default() })
 }
+
+/// The link stays down, and there is another way: who takes it ends, who waits hangs, and is told so.
+#[test]
+fn who_waits_for_a_link_that_stays_down_hangs_though_there_is_another_way() {
+    let steps = [(8, 4 * MS / 10, LinkState::Down)];
+    assert!(try_run(&world(&[0]), "max-min", &listed(&steps, OnFailure::Reroute)).is_ok());
+    for on_failure in [OnFailure::Wait, OnFailure::Restart] {
+        let error = try_run(&world(&[0]), "max-min", &listed(&steps, on_failure)).expect_err("it hangs");
+        let (time, link, waiting) = (SimTime(4 * MS / 10), LinkId(8), vec![TaskId(0)]);
+        assert_eq!(error, SimError::StaysDown { time, link, waiting });
+    }
+}

@@ -241,3 +241,37 @@ fn what_cannot_be_built_is_refused() {
     assert_eq!(b.lateral(a, c, LINK), Ok(()));
     assert_eq!(b.lateral(c, a, LINK), Err(FabricError::Twice(2, 1)));
 }
+
+/// A transfer over several ways at once has arrived when the part over the slowest one has.
+#[test]
+fn several_ways_at_once_have_the_latency_of_the_slowest() {
+    let mut b = FabricBuilder::new();
+    let [from, to] = [0, 1].map(|_| b.root(NodeKind::Host).expect("a root"));
+    for latency in [5, 70, 20] {
+        let spine = b.root(NodeKind::Switch).expect("a root");
+        let link = LinkSpec { latency: SimDuration(latency), ..LINK };
+        b.lateral(from, spine, link).expect("a link");
+        b.lateral(spine, to, link).expect("a link");
+    }
+    let (fabric, mut routes) = (b.build(), Routes::new());
+    let route = routes.select(&fabric, &[Way::through(&[from, to], Selection::All)], &[]).expect("routes");
+    assert_eq!((branches(&fabric, routes.links(route)).count(), routes.latency(route)), (3, SimDuration(140)));
+}
+
+/// A link that changes, and what links share, keep to what may be built.
+#[test]
+fn links_are_changed_to_what_may_be_built() {
+    let mut b = FabricBuilder::new();
+    let [one, other] = [0, 1].map(|_| b.root(NodeKind::Switch).expect("a root"));
+    b.lateral(one, other, LINK).expect("a link");
+    b.share_last_link(2e9);
+    let mut fabric = b.build();
+    for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = fabric.set_link(LinkId(0), bandwidth, SimDuration(7));
+        assert!(matches!(refused, Err(FabricError::Bandwidth(_))), "{bandwidth}");
+        assert!(matches!(fabric.set_shared(0, bandwidth), Err(FabricError::Bandwidth(_))), "{bandwidth}");
+    }
+    assert_eq!((fabric.set_shared(0, 4e9), fabric.shared()[0].bandwidth), (Ok(()), 4e9));
+    assert_eq!(fabric.set_link(LinkId(0), 3e9, SimDuration(7)), Ok(()));
+    assert_eq!((fabric.link(LinkId(0)).bandwidth, fabric.link(LinkId(0)).latency), (3e9, SimDuration(7)));
+}
