@@ -43,7 +43,7 @@ impl Ends {
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, end: SimTime) {
         let old = std::mem::replace(&mut self.levels[0][slot], end);
-        if self.levels.len() > 1 && old != end {
+        if old != end {
             self.lift(slot, old, end);
         }
     }

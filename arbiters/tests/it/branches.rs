@@ -1,12 +1,12 @@
 //! Transfers that take several routes at once, and links that share a bandwidth, against progressive filling with the part of the
 //! bytes that each link carries.
 
-use crate::common::{Phase, Transfer, answer, assert_close, link, names, rates};
+use crate::common::{Phase, Transfer, answer, assert_close, link, names, rates, steps};
 use crate::regions::cut;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_plugin_api::{Cause, LinkId, NodeId, NodeKind};
-use weir_sim_core::{Fabric, FabricBuilder, Selection, branches, shares};
+use weir_sim_core::{Fabric, FabricBuilder, LIMITED, Selection, branches, shares};
 
 /// Ends, dealt to leaves, each of which has a link to every spine.
 fn leaf_spine(ends: &[(usize, f64)], leaves: usize, spines: &[f64]) -> (Fabric, Vec<NodeId>) {
@@ -193,5 +193,22 @@ fn a_policy_that_serves_routes_in_turn_refuses_several_at_once() {
         let (_, mut arbiter) = cut(&fabric, &[name], |_| 0);
         let refused = arbiter.admit(phase.links(0)).is_err_and(|error| error.to_string().contains("routing: ecmp"));
         assert_eq!(refused, name == "fcfs", "{name}");
+    }
+}
+
+proptest! {
+    /// Steps are those of whole transfers, whatever part of the bytes a route carries: the least that any step leaves a transfer
+    /// is its rate.
+    #[test]
+    fn the_least_step_of_a_transfer_is_its_rate(case in cases()) {
+        let Some((fabric, phase)) = case.phase() else { return Ok(()) };
+        let (_, mut arbiter) = cut(&fabric, &["max-min"], |_| 0);
+        let rates = rates(&mut *arbiter, &phase);
+        let steps = steps(&mut *arbiter, &phase);
+        for (position, rate) in rates.into_iter().enumerate() {
+            let own = steps.iter().filter(|step| step.transfer as usize == position && step.step != LIMITED);
+            let least = own.map(|step| step.rate).fold(f64::INFINITY, f64::min);
+            prop_assert!((least - rate).abs() <= 1e-9 * rate, "{}: {} of {}", position, least, rate);
+        }
     }
 }

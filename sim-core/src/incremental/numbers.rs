@@ -147,6 +147,8 @@ mod tests {
         assert_eq!(of(&[100_000.0, 200_000.0]), Some(vec![1, 2]));
         assert_eq!(of(&[1e-5, 1e-5]), Some(vec![1, 1]));
         assert_eq!(of(&[0.1, 0.3, 0.7]), Some(vec![1, 3, 7]));
+        // 700.3 / 0.1 is 7003 but for a rounding.
+        assert_eq!(of(&[0.1, 700.3]), Some(vec![1, 7003]));
         assert_eq!(of(&[1e6, 1e-3]), None);
         assert_eq!(of(&[std::f64::consts::PI, 1.0]), None);
     }

@@ -60,3 +60,35 @@ pub fn shares(fabric: &Fabric, route: &[LinkId]) -> Vec<(LinkId, f64)> {
     let first = |&link: &LinkId| counts.remove(&link).map(|count| (link, f64::from(count) / branches));
     route.iter().filter_map(first).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::{LinkKind, NodeKind, SimDuration};
+
+    use super::*;
+    use crate::{FabricBuilder, LinkSpec, Routes, Selection, Way};
+
+    /// Two ways at once, over links of 10 and of 4 B/s: each carries half, and so each part is half of the rate. What the last
+    /// link carries both ways, all links of the source together, and a limit may allow less.
+    #[test]
+    fn the_full_rate_over_several_ways_is_what_each_part_allows() {
+        let full = |of_link: Option<f64>, of_source: Option<f64>, limit: f64| {
+            let mut b = FabricBuilder::new();
+            let [from, to] = [0, 1].map(|_| b.root(NodeKind::Host).expect("a root"));
+            for bandwidth in [10.0, 4.0] {
+                let spine = b.root(NodeKind::Switch).expect("a root");
+                let link = LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::PCIE };
+                b.lateral(from, spine, link).expect("a link");
+                b.lateral(spine, to, link).expect("a link");
+            }
+            of_link.into_iter().for_each(|bandwidth| b.share_last_link(bandwidth));
+            of_source.into_iter().for_each(|bandwidth| b.share_node(from, bandwidth));
+            let (fabric, mut routes) = (b.build(), Routes::new());
+            let route = routes.select(&fabric, &[Way::through(&[from, to], Selection::All)], &[]).expect("two ways");
+            full_rate(&fabric, true, routes.links(route), limit)
+        };
+        let none = f64::INFINITY;
+        assert_eq!([full(None, None, none), full(None, None, 5.0)], [8.0, 5.0]);
+        assert_eq!([full(Some(3.0), None, none), full(None, Some(7.0), none)], [6.0, 7.0]);
+    }
+}

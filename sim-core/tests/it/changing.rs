@@ -1,10 +1,11 @@
 //! Links that change while transfers are on them: cases worked out by hand, and runs that must come to the same.
 
 use proptest::prelude::*;
-use weir_sim_core::api::{Cause, LinkId, SimDuration, SimTime};
+use weir_arbiters::Shares;
+use weir_sim_core::api::{Cause, IncrementalEntry, LinkId, SimDuration, SimTime};
 use weir_sim_core::{
-    ChangeSource, Changing, Fabric, LinkChanges, LinkState, OnFailure, Outcome, RunOptions, SimError, Simulation,
-    Steps, TaskId,
+    ChangeSource, Changing, Fabric, LinkChanges, LinkState, OnFailure, Outcome, RunOptions, Sharing, SimError,
+    Simulation, Steps, TaskId,
 };
 
 use crate::common::{Case, Draw, DrawTree, World, arbiter, case};
@@ -12,11 +13,15 @@ use crate::common::{Case, Draw, DrawTree, World, arbiter, case};
 const MS: u64 = 1_000_000_000;
 
 fn try_run(world: &World, name: &str, links: &LinkChanges) -> Result<Outcome, SimError> {
+    run_with(world, name, links, RunOptions { phases: true, ..RunOptions::default() })
+}
+
+fn run_with(world: &World, name: &str, links: &LinkChanges, options: RunOptions<'_>) -> Result<Outcome, SimError> {
     let make = |fabric: &Fabric| Ok(arbiter(name, &fabric.view()).0);
     let changing = Some(Changing { links, make: &make });
     let (mut first, flags) = arbiter(name, &world.fabric.view());
     let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
-    simulation.run(&mut *first, flags, RunOptions { changing, phases: true, ..RunOptions::default() })
+    simulation.run(&mut *first, flags, RunOptions { changing, ..options })
 }
 
 /// A gpu on each side of a switch; links of 1 GB/s. A transfer of 1 MB for each start takes 1 ms alone.
@@ -178,3 +183,28 @@ proptest! {
 
 /// Arbiters whose rates depend on who is active alone, or on the order of arrival.
 const NAMES: &[&str] = &["max-min", "equal-share", "strict-priority", "fcfs"];
+
+/// Changes are heeded in a run that could be incremental otherwise: half of the bandwidth from 0.5 ms on.
+#[test]
+fn runs_with_changes_are_not_incremental() {
+    let entry = IncrementalEntry::of::<Shares>();
+    let sharing = Sharing::Incremental { entry: &entry, params: "{}", from: 0, peaks_below: usize::MAX };
+    let half = changes(listed(&[(MS / 2, LinkState::Share(0.5))]), OnFailure::Wait);
+    let run = |links| run_with(&pair(&[0]), "max-min", links, RunOptions { sharing, ..RunOptions::default() });
+    assert_eq!(ends(&run(&half).expect("it ends")), [3 * MS / 2]);
+}
+
+/// What is called reduced is the full rate of a link that carries less than it was built for, and nothing else.
+#[test]
+fn reduced_is_who_has_the_full_rate_of_a_link_that_carries_less() {
+    let cause = |starts: &[u64], link: u32| {
+        let steps = listed(&[(0, LinkState::Share(0.5))]);
+        let sources = vec![ChangeSource { links: vec![LinkId(link)], steps }];
+        let half = LinkChanges { sources, on_failure: OnFailure::Wait };
+        try_run(&pair(starts), "max-min", &half).expect("it ends").bottlenecks[0].binding.cause()
+    };
+    // The first link of the route, the other direction, and two on the first link.
+    assert_eq!(cause(&[0], 0), Cause::LinkReduced);
+    assert_eq!(cause(&[0], 1), Cause::FullRate);
+    assert_eq!(cause(&[0, 0], 0), Cause::SharedLink);
+}

@@ -240,18 +240,3 @@ fn check_phases(world: &World, outcome: &Outcome) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
-
-proptest! {
-    /// Routes of any length: in a chain of switches with a device at each, some cross two links, others up to twenty.
-    #[test]
-    fn long_routes_equal_the_slow_twin(mut case in case(20..30, 1..12), name in any_arbiter()) {
-        for (node, parent) in case.tree.parents.iter_mut().enumerate() {
-            // Nodes 1, 3, 5 … are switches, each below the one before; the others are devices.
-            *parent = if node % 2 == 0 { (node + 1).saturating_sub(2) } else { node };
-        }
-        let Some(world) = case.world() else { return Ok(()) };
-        let outcome = plain(&world, name);
-        let (mut twin, _) = arbiter(name, &world.fabric.view());
-        prop_assert_eq!(&outcome.tasks, &slow::run(&world, twin.as_mut()).expect("all end"));
-    }
-}

@@ -99,3 +99,18 @@ fn spoil_one(answer: &mut Answer, dice: &mut ChaCha8Rng) {
         _ => pick(answer.levels.len(), dice).into_iter().for_each(|at| answer.levels[at].root = number as u32),
     }
 }
+
+/// No node hangs below itself, the first one that is no class included.
+#[test]
+fn no_node_hangs_below_itself() {
+    let case = Case::random(1);
+    let mut shares: Shares = create(&case, PS_PER_S, true);
+    let ran = try_run((&case, PS_PER_S), &mut shares, true, |clocks, _| {
+        let first = clocks.nodes.first_own;
+        for node in first..first + 3 {
+            let refused = clocks.check_hang(node, node).expect_err("it is on its own way up").to_string();
+            assert!(refused.contains("and that below"), "{refused}");
+        }
+    });
+    assert!(ran.is_ok());
+}
