@@ -79,6 +79,8 @@ fn complete(world: &World, name: &str, outcome: &Outcome) -> Result<(), TestCase
         // Who holds back by a root complex, or is cut there, may have gone in the same instant.
         prop_assert!(is_named == may_be || !is_named && name == "pcie-congestion", "{} {}", cause, name);
         prop_assert!(bottleneck.binding.by as usize != task);
+        // Where all have a share, nobody is blocked.
+        prop_assert!(bottleneck.blocked == SimDuration::ZERO || !["max-min", "equal-share"].contains(&name));
     }
     for (link, total) in outcome.links.iter().enumerate() {
         let bandwidth = world.fabric.link(LinkId(link as u32)).bandwidth;

@@ -220,3 +220,15 @@ fn who_waits_for_a_link_that_stays_down_hangs_though_there_is_another_way() {
         assert_eq!(error, SimError::StaysDown { time, link, waiting });
     }
 }
+
+/// Each transfer knows its own other routes.
+#[test]
+fn other_routes_are_those_of_a_transfer() {
+    let steps = [(8, 4 * MS / 10, LinkState::Down)];
+    let outcome = try_run(&world(&[0, 0, 0]), "max-min", &listed(&steps, OnFailure::Reroute)).expect("it ends");
+    assert_eq!(outcome.reroutes.len(), 3);
+    for (task, reroute) in (0..).map(TaskId).zip(&outcome.reroutes) {
+        assert_eq!((reroute.task, outcome.reroutes_of(task)), (task, std::slice::from_ref(reroute)));
+    }
+    assert_eq!(outcome.reroutes_of(TaskId(3)), []);
+}

@@ -411,3 +411,16 @@ fn remarks_are_counted_by_phase_also_on_remembered_answers() {
         assert_eq!(outcome.remarks, [RemarkCount { remark, phases: 3, of: 9 }]);
     }
 }
+
+/// Who waits for a cycle, and is in none, is not named.
+#[test]
+fn a_cycle_is_named_without_those_behind_it() {
+    let mut p = pair(0);
+    let [behind, a, b] = [0, 1, 2].map(|_| p.send(0, 1, false));
+    p.graph.wait(behind, a);
+    p.graph.wait(a, b);
+    p.graph.wait(b, a);
+    let mut cycle = p.graph.build().expect_err("a cycle");
+    cycle.sort();
+    assert_eq!(cycle, [a, b]);
+}

@@ -3,7 +3,7 @@
 use crate::common::{ARBITERS, Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
-use weir_sim_core::api::{IncrementalEntry, SimDuration, SimTime};
+use weir_sim_core::api::{CallError, Flags, Grant, IncrementalEntry, PhaseView, RateArbiter, SimDuration, SimTime};
 use weir_sim_core::{
     Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, RunOptions, Sharing, SimError, Simulation, Stop,
     TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
@@ -75,13 +75,33 @@ fn stream(
     fails_after: Option<usize>,
     kept: &mut Kept,
 ) -> Result<Outcome, SimError> {
+    let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
+    stream_under(world, (arbiter.as_mut(), flags), options, fails_after, kept)
+}
+
+fn stream_under(
+    world: &World,
+    (arbiter, flags): (&mut dyn RateArbiter, Flags),
+    options: RunOptions<'_>,
+    fails_after: Option<usize>,
+    kept: &mut Kept,
+) -> Result<Outcome, SimError> {
     let (rows, census) = arrivals(world);
     let tasks = &empty(world);
-    let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
     let mut queue = Queue { rows: rows.into_iter(), fails_after };
     let traffic = Traffic { census: &census, arrivals: &mut queue, departures: kept };
     let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks };
-    simulation.stream(traffic, arbiter.as_mut(), flags, options)
+    simulation.stream(traffic, arbiter, flags, options)
+}
+
+/// Gives nobody anything.
+struct Stalled;
+
+impl RateArbiter for Stalled {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+        grant.rates.fill(0.0);
+        Ok(())
+    }
 }
 
 /// Without waits, which a stream cannot have.
@@ -209,5 +229,15 @@ proptest! {
         let fails = if source { at <= count } else { at < count };
         prop_assert_eq!(matches!(result, Err(SimError::Halted)), fails);
         prop_assert_eq!(result.is_ok(), !fails);
+    }
+    /// Where nothing moves, it names the same transfers: those under way, and those that queue for an engine.
+    #[test]
+    fn hangs_as_the_whole_run(case in case(3..10, 1..20)) {
+        let Some(world) = world(case) else { return Ok(()) };
+        let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+        let whole = simulation.run(&mut Stalled, Flags::default(), RunOptions::default()).expect_err("it hangs");
+        let under = (&mut Stalled as &mut dyn RateArbiter, Flags::default());
+        let streamed = stream_under(&world, under, RunOptions::default(), None, &mut Kept::default());
+        prop_assert_eq!(streamed.expect_err("it hangs"), whole);
     }
 }
