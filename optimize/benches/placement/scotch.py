@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Placements by Scotch and by weir, side by side.
 
-Random sparse patterns of 64 and 256 ranks on trees of four levels. Scotch maps with `gmap -b0` (without it two ranks may get
+Random patterns of mean degree 2 to 8 and tori of 64 to 256 ranks on trees of three and four levels. Scotch maps with `gmap -b0` (without it two ranks may get
 one device) on a `tleaf` target, whose distances are proportional to level + 1, once for each of several seeds (the variable
 random seed `-Cr`, and renumbered ranks, since many builds fix the seed); weir runs the example `place`. Both objectives are
 recomputed here from the maps: the sum of weight x (level + 1) over the edges. Every map must be one to one.
@@ -15,6 +15,7 @@ time and wall time of the whole process. weir's number of threads is that of RAY
 """
 
 import argparse
+import math
 import random
 import resource
 import shutil
@@ -25,14 +26,25 @@ import tempfile
 import time
 from pathlib import Path
 
-# (children per level from the root down, edges per rank): 64 and 256 devices in four levels.
+# (children per level from the root down, edges per rank): 64, 128 and 256 devices.
 CASES = [
+    ([4, 4, 4], 1),
+    ([4, 8, 4], 1),
+    ([8, 8, 4], 1),
     ([4, 2, 2, 4], 2),
     ([4, 2, 2, 4], 3),
     ([2, 2, 4, 4], 4),
     ([4, 4, 4, 4], 2),
     ([4, 4, 4, 4], 3),
     ([4, 4, 4, 4], 4),
+]
+
+# (children per level, columns of the torus)
+TORI = [
+    ([4, 4, 9], 12),
+    ([9, 4, 4], 12),
+    ([2, 2, 9, 4], 12),
+    ([4, 4, 4, 4], 16),
 ]
 
 
@@ -44,6 +56,16 @@ def pattern(ranks, edges, most, seed):
         u, v = rng.randrange(ranks), rng.randrange(ranks)
         if u != v:
             weights.setdefault((min(u, v), max(u, v)), rng.randint(1, most))
+    return weights
+
+
+def torus(ranks, columns):
+    """Edges of weight 1 to the right and down, with wraparound."""
+    weights = {}
+    for rank in range(ranks):
+        row, column = divmod(rank, columns)
+        for other in (row * columns + (column + 1) % columns, (rank + columns) % ranks):
+            weights[min(rank, other), max(rank, other)] = 1
     return weights
 
 
@@ -135,22 +157,22 @@ def main():
     rng = random.Random(0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for sizes, per_rank in CASES:
-            ranks = 1
-            for size in sizes:
-                ranks *= size
+        cases = [(sizes, [pattern(math.prod(sizes), math.prod(sizes) * per_rank, 10, seed)
+                          for seed in range(arguments.instances)]) for sizes, per_rank in CASES]
+        cases += [(sizes, [torus(math.prod(sizes), columns)]) for sizes, columns in TORI]
+        for sizes, patterns in cases:
+            ranks = math.prod(sizes)
             to_median, to_best, times = [], [], []
-            for seed in range(arguments.instances):
-                weights = pattern(ranks, ranks * per_rank, 10, seed)
+            for weights in patterns:
                 theirs = scotch(gmap, folder, ranks, weights, sizes, arguments.seeds, rng)
                 ours = weir(arguments.place, folder, ranks, weights, sizes, arguments.effort, 5)
                 to_median.append(ours[0][0] / statistics.median(r[0] for r in theirs))
                 to_best.append(ours[0][0] / min(r[0] for r in theirs))
                 times.append([statistics.median(r[i] for r in all_) for i in (1, 2, 3) for all_ in (theirs, ours)])
             ms = [1e3 * statistics.median(t[i] for t in times) for i in range(6)]
-            print(f"{'x'.join(map(str, sizes)):9} {ranks * per_rank:5}  {statistics.mean(to_median):.4f} "
+            print(f"{'x'.join(map(str, sizes)):9} {len(patterns[0]):5}  {statistics.mean(to_median):.4f} "
                   f"({max(to_median):.4f})      {statistics.mean(to_best):.4f}     "
-                  f"{sum(r > 1 for r in to_median):3} of {arguments.instances:3}         "
+                  f"{sum(r > 1 for r in to_median):3} of {len(patterns):3}         "
                   f"{ms[0]:6.2f} {ms[1]:6.2f}  {ms[2]:6.2f} {ms[3]:6.2f}  {ms[4]:6.2f} {ms[5]:6.2f}", flush=True)
 
 

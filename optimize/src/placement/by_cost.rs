@@ -18,7 +18,7 @@ pub struct Options<'a> {
     /// allow it). Bisection: recursive bisection, exchanges, several starts. Any other: exhaustive where it is possible,
     /// else bisection.
     pub method: Method,
-    /// How much to search with bisection; [`Effort::quick`] if `None`.
+    /// How much to search with bisection; [`Effort::QUICK`] if `None`.
     pub effort: Option<Effort>,
     /// Of the starts' random numbers (`ChaCha8`).
     pub seed: u64,
@@ -91,7 +91,7 @@ fn run<T: Number>(
         let (placement, total, steps) = exact::search(problem);
         (placement, total.wide(), steps)
     } else {
-        let effort = options.effort.unwrap_or_else(|| Effort::quick(problem.padded));
+        let effort = options.effort.unwrap_or(Effort::QUICK);
         let found = heuristic::search(problem, &baseline, effort, options.seed, &stop);
         (found.placement, found.total, found.weighed)
     };

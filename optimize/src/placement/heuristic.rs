@@ -1,4 +1,4 @@
-//! Bisection with refinement from several seeded starts.
+//! Multilevel bisection with refinement from several seeded starts.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ use super::start::Starts;
 pub struct Effort {
     /// Starts by bisection; 0 counts as 1.
     pub starts: u32,
-    /// Attempts per cut of a start; 0 counts as 1.
+    /// Attempts per cut of more than 16 ranks; 0 counts as 1.
     pub attempts: u32,
     /// Kicks of each start: three ranks change places, the exchanges that help follow, and what is worse is undone.
     pub kicks: u32,
@@ -22,16 +22,10 @@ pub struct Effort {
 
 impl Effort {
     /// Some hundred times the quick effort, for the last percent.
-    pub const THOROUGH: Self = Self { starts: 32, attempts: 12, kicks: 500 };
+    pub const THOROUGH: Self = Self { starts: 32, attempts: 4, kicks: 500 };
 
-    /// About half a millisecond for 64 devices and two for 256. On small machines chance matters more: kicks.
-    #[must_use]
-    pub fn quick(devices: usize) -> Self {
-        match devices {
-            ..=128 => Self { starts: 2, attempts: 4, kicks: 8 },
-            _ => Self { starts: 2, attempts: 3, kicks: 0 },
-        }
-    }
+    /// About a millisecond for 64 devices and four for 256.
+    pub const QUICK: Self = Self { starts: 2, attempts: 2, kicks: 16 };
 }
 
 pub(super) struct BestPlacement {

@@ -4,7 +4,7 @@
 //! ```text
 //! Pattern (weights of pairs of ranks) ─┐             tree, ≤ 16 ranks ─► exact search, proved
 //!                                      ├─► search ─┤
-//! Machine (costs of pairs of devices) ─┘             else ─► bisection, exchanges, several starts
+//! Machine (costs of pairs of devices) ─┘             else ─► multilevel bisection, exchanges, several starts
 //! ```
 //!
 //! The objective is Σ weight · cost over the undirected edges {u, v} of the pattern, with the cost of the devices of u and v;
@@ -15,6 +15,8 @@
 
 mod bisect;
 mod by_cost;
+mod coarsen;
+mod cut;
 mod error;
 mod exact;
 mod heuristic;

@@ -3,35 +3,36 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::bisect::Bisection;
+use super::bisect::bisect;
+use super::coarsen::Graph;
 use super::matrix::Matrix;
 use super::tree::Shape;
 
 /// Attempts per cut; *assumed*.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 2;
 
 /// Halves the devices again and again; the closer two devices, the heavier the edge (largest cost − cost) that a cut
 /// should leave whole.
 pub(super) fn shape(matrix: &Matrix) -> Shape {
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let devices: Vec<u32> = (0..matrix.devices() as u32).collect();
-    halves(matrix, matrix.largest(), &devices, &mut rng, &mut Bisection::new())
+    halves(matrix, matrix.largest(), &devices, &mut rng)
 }
 
-fn halves(matrix: &Matrix, largest: u64, devices: &[u32], rng: &mut ChaCha8Rng, room: &mut Bisection<i128>) -> Shape {
+fn halves(matrix: &Matrix, largest: u64, devices: &[u32], rng: &mut ChaCha8Rng) -> Shape {
     if let [device] = devices {
         return Shape::Device(*device);
     }
-    room.clear();
+    let mut graph = Graph::<i128>::new();
     for &a in devices {
         let closeness = |&b: &u32| i128::from(largest - matrix.at(a as usize, b as usize));
-        room.add(devices.iter().enumerate().filter(|&(_, &b)| a != b).map(|(i, b)| (i as u32, closeness(b))));
+        graph.add(1, devices.iter().enumerate().filter(|&(_, &b)| a != b).map(|(i, b)| (i as u32, closeness(b))));
     }
-    let side = room.cut(devices.len() / 2, ATTEMPTS, rng).to_vec();
+    let side = bisect(&graph, devices.len() / 2, ATTEMPTS, rng);
     let part = |second| devices.iter().zip(&side).filter(|&(_, &s)| s == second).map(|(&d, _)| d).collect::<Vec<_>>();
     let (first, second) = (part(false), part(true));
     if first.is_empty() {
         return Shape::Node(Vec::new());
     }
-    Shape::Node(vec![halves(matrix, largest, &first, rng, room), halves(matrix, largest, &second, rng, room)])
+    Shape::Node(vec![halves(matrix, largest, &first, rng), halves(matrix, largest, &second, rng)])
 }

@@ -5,7 +5,8 @@
 
 use rand::Rng;
 
-use super::bisect::Bisection;
+use super::bisect::bisect;
+use super::coarsen::Graph;
 use super::number::Number;
 use super::problem::Problem;
 use super::tree::Below;
@@ -13,7 +14,6 @@ use super::tree::Below;
 /// Room to build starts in.
 pub(super) struct Starts<'p, 'm, T> {
     problem: &'p Problem<'m, T>,
-    cuts: Bisection<T>,
     /// Number of a rank within the set that is cut.
     local: Vec<u32>,
     group_of: Vec<u32>,
@@ -26,7 +26,7 @@ const OUTSIDE: u32 = u32::MAX;
 impl<'p, 'm, T: Number> Starts<'p, 'm, T> {
     pub(super) fn new(problem: &'p Problem<'m, T>, attempts: u32) -> Self {
         let n = problem.padded;
-        Self { problem, cuts: Bisection::new(), local: vec![OUTSIDE; n], group_of: vec![0; n], attempts }
+        Self { problem, local: vec![OUTSIDE; n], group_of: vec![0; n], attempts }
     }
 
     /// The group of each rank.
@@ -62,16 +62,16 @@ impl<'p, 'm, T: Number> Starts<'p, 'm, T> {
         for (i, &rank) in ranks.iter().enumerate() {
             self.local[rank as usize] = i as u32;
         }
-        self.cuts.clear();
+        let mut graph = Graph::new();
         for &rank in ranks.iter() {
             let inside = |&(other, weight): &(u32, T)| (self.local[other as usize], weight);
             let edges = self.problem.neighbours(rank as usize).iter().map(inside);
-            self.cuts.add(edges.filter(|&(other, _)| other != OUTSIDE));
+            graph.add(1, edges.filter(|&(other, _)| other != OUTSIDE));
         }
         for &rank in ranks.iter() {
             self.local[rank as usize] = OUTSIDE;
         }
-        let side = self.cuts.cut(first, self.attempts, rng);
+        let side = bisect(&graph, first, self.attempts, rng);
         let mut second = Vec::with_capacity(ranks.len() - first);
         let mut kept = 0;
         for i in 0..ranks.len() {

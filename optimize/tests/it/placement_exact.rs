@@ -135,6 +135,38 @@ proptest! {
         }
     }
 
+    /// Trees of up to 8 devices: with enough kicks bisection finds what is proved.
+    #[test]
+    fn thorough_bisection_is_exact_on_eight((tree, seed, ranks, messages, latencies) in cases(8)) {
+        let (fabric, devices) = fabric(&tree, &latencies);
+        let devices = shuffled(devices, seed);
+        let pattern = Pattern::new(ranks, messages, 1).unwrap();
+        let machine = Machine::distance(&fabric, &devices, None).unwrap();
+        let exact = search(&pattern, &machine, Options::default()).unwrap();
+        let options = Options { method: Method::Bisection, effort: Some(Effort::THOROUGH), seed, ..Options::default() };
+        prop_assert_eq!(search(&pattern, &machine, options).unwrap().after, exact.after);
+    }
+
+    /// Beyond exact search: a device of its own for each rank, never worse than the baseline, and the value is right.
+    #[test]
+    fn larger_placements_are_valid(sizes in prop::collection::vec(2..6_usize, 2..4), extra in 0..9_usize, seed in any::<u64>(), drawn in prop::collection::vec((0..1000_usize, 0..1000_usize, 1..9_u64), 0..200)) {
+        let mut below = vec![Below::regular(&sizes), Below::regular(&sizes)];
+        below.extend((0..extra).map(|_| Below::Device));
+        let (fabric, devices) = fabric(&Below::Node(below), &[1]);
+        let devices = shuffled(devices, seed);
+        let ranks = devices.len() - extra.min(3);
+        let messages = drawn.into_iter().map(|(from, to, bytes)| (from % ranks, to % ranks, bytes));
+        let pattern = Pattern::new(ranks, messages, 1).unwrap();
+        let machine = Machine::distance(&fabric, &devices, None).unwrap();
+        let found = search(&pattern, &machine, Options { method: Method::Bisection, seed, ..Options::default() }).unwrap();
+        let mut used = found.placement.clone();
+        used.sort_unstable();
+        used.dedup();
+        prop_assert!(used.len() == ranks && used.iter().all(|&device| device < devices.len()));
+        prop_assert!(found.after <= found.before);
+        prop_assert_eq!(objective(&pattern, &machine, &found.placement), Ok(found.after));
+    }
+
     /// Measured costs without a tree: with enough kicks the best of all is found on six devices.
     #[test]
     fn matrices(values in prop::collection::vec(1..20_u32, 36), messages in messages(6)) {
