@@ -24,7 +24,7 @@ impl Effort {
     /// Some hundred times the quick effort, for the last percent.
     pub const THOROUGH: Self = Self { starts: 32, attempts: 4, kicks: 500 };
 
-    /// About a millisecond for 64 devices and four for 256.
+    /// About one millisecond of processor time for 64 devices and five for 256.
     pub const QUICK: Self = Self { starts: 2, attempts: 2, kicks: 16 };
 }
 
