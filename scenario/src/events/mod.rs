@@ -110,13 +110,15 @@ pub(crate) fn read(
         None => OnFailure::Wait,
     };
     let Some(list) = events else { return Ok(LinkChanges { sources: Vec::new(), on_failure }) };
-    let mut reader =
-        Reader { places: Places::new(topology), listed: BTreeMap::new(), sources: Vec::new(), count: 0, item: 0 };
+    let mut reader = Reader {
+        places: Places::new(topology),
+        listed: BTreeMap::new(),
+        sources: Vec::new(),
+        count: 0,
+        seeds: BTreeMap::new(),
+    };
     let items = context.list(list, "`events`")?;
-    context.each((0..).zip(items), |context, (number, item)| {
-        reader.item = number;
-        reader.item(context, files, item)
-    })?;
+    context.each(items, |context, item| reader.item(context, files, item))?;
     let listed = reader.listed.into_iter().map(|(link, mut steps)| {
         // Of two at one time the last one stands.
         steps.sort_by_key(|&(time, _)| time);
@@ -157,8 +159,8 @@ struct Reader<'a> {
     listed: BTreeMap<LinkId, Vec<(SimTime, LinkState)>>,
     sources: Vec<ChangeSource>,
     count: usize,
-    /// The number of the item that is read, from 0.
-    item: u64,
+    /// Per seed, how many items have had it so far.
+    seeds: BTreeMap<u64, u64>,
 }
 
 impl Reader<'_> {
@@ -222,8 +224,9 @@ impl Reader<'_> {
         let lasts = required_time(context, &fields, "mttr")?;
         let state = fields.parse_or(context, "bandwidth", LinkState::Down, state)?;
         let seed = fields.parse_or(context, "seed", 0, |text| units::whole_number(text, u64::MAX))?;
+        let item = self.seeded(seed);
         for pair in self.places.of(context, fields.get("links"))? {
-            let stream = self.stream(pair);
+            let stream = stream(item, pair);
             self.push(context, fields.span, pair, Steps::Random { seed, stream, up, lasts, state })?;
         }
         Ok(())
@@ -241,11 +244,10 @@ impl Reader<'_> {
         let seed = fields
             .get("seed")
             .map(|value| context.parse(value, "`seed` of `load`", |text| units::whole_number(text, u64::MAX)));
-        let seed = seed.transpose()?;
+        let seed = seed.transpose()?.map(|seed| (seed, self.seeded(seed)));
         for pair in self.places.of(context, fields.get("links"))? {
-            let stream = self.stream(pair);
             let steps = match seed {
-                Some(seed) => Steps::Random { seed, stream, up: off, lasts: on, state },
+                Some((seed, item)) => Steps::Random { seed, stream: stream(item, pair), up: off, lasts: on, state },
                 None => Steps::Periodic { first: SimTime::ZERO, every: SimDuration(on.0 + off.0), lasts: on, state },
             };
             self.push(context, fields.span, pair, steps)?;
@@ -253,9 +255,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The stream of random numbers of a link: no two items have the same.
-    fn stream(&self, pair: [LinkId; 2]) -> u64 {
-        self.item << 32 | u64::from(pair[0].0)
+    /// The number of an item among those with its seed: other items, and those with other seeds, do not change it.
+    fn seeded(&mut self, seed: u64) -> u64 {
+        let items = self.seeds.entry(seed).or_default();
+        *items += 1;
+        *items - 1
     }
 
     /// States of both directions of a link.
@@ -286,6 +290,11 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// The stream of random numbers of a link: no two items with one seed have the same.
+fn stream(item: u64, pair: [LinkId; 2]) -> u64 {
+    item << 32 | u64::from(pair[0].0)
 }
 
 fn optional_time(context: &mut Context, fields: &Fields<'_>, key: &str) -> Read<Option<SimDuration>> {

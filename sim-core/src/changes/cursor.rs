@@ -169,16 +169,59 @@ impl LinkNow {
     }
 }
 
-/// What the states leave of a link with this bandwidth.
+/// What the states leave of a link with this bandwidth: the least bandwidth that one gives, or its own where none does,
+/// times all shares. The order of the states decides nothing, to the bit.
 fn bandwidth(own: f64, states: impl Iterator<Item = LinkState>) -> f64 {
-    let (mut whole, mut share) = (own, 1.0);
+    let (mut least, mut shares) = (None, Vec::new());
     for state in states {
         match state {
             LinkState::Up => {}
-            LinkState::Down => share = 0.0,
-            LinkState::Share(part) => share *= part,
-            LinkState::Bandwidth(bandwidth) => whole = bandwidth,
+            LinkState::Down => return 0.0,
+            LinkState::Share(part) => shares.push(part),
+            LinkState::Bandwidth(bandwidth) => least = Some(bandwidth.min(least.unwrap_or(bandwidth))),
         }
     }
-    (whole * share).min(f64::MAX)
+    // Products of more than two numbers depend on their order in the last bit.
+    shares.sort_unstable_by(f64::total_cmp);
+    (least.unwrap_or(own) * shares.iter().product::<f64>()).min(f64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn state() -> impl Strategy<Value = LinkState> {
+        prop_oneof![
+            4 => (0.1..20.0).prop_map(LinkState::Bandwidth),
+            4 => (0.1..0.9).prop_map(LinkState::Share),
+            2 => Just(LinkState::Up),
+            1 => Just(LinkState::Down),
+        ]
+    }
+
+    #[test]
+    fn the_least_bandwidth_counts_and_shares_multiply_it() {
+        let left = |states: &[LinkState]| bandwidth(10.0, states.iter().copied());
+        let (of, share) = (LinkState::Bandwidth, LinkState::Share);
+        assert_eq!(left(&[of(5.0), of(2.0)]), 2.0);
+        assert_eq!(left(&[of(2.0), of(5.0)]), 2.0);
+        assert_eq!(left(&[share(0.5), of(4.0), of(20.0), share(0.25)]), 0.5);
+        // More than its own, where nothing else gives less.
+        assert_eq!(left(&[of(20.0), LinkState::Up]), 20.0);
+        assert_eq!(left(&[of(5.0), LinkState::Down]), 0.0);
+        assert_eq!(left(&[]), 10.0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_sources_changes_no_bit(
+            (states, other) in proptest::collection::vec(state(), 0..8)
+                .prop_flat_map(|states| (Just(states.clone()), Just(states).prop_shuffle())),
+        ) {
+            let (one, two) = (bandwidth(7.0, states.into_iter()), bandwidth(7.0, other.into_iter()));
+            prop_assert_eq!(one.to_bits(), two.to_bits());
+        }
+    }
 }

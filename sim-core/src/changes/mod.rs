@@ -1,7 +1,7 @@
 //! Links whose bandwidth changes while a run goes on: they fail, are mended, slow down, or carry other traffic.
 //!
-//! Each source of changes keeps a state for its links. What a link carries follows from all of them: the bandwidth that one
-//! gives, else its own, times the shares that the others leave. At 0 the link is down, and transfers over it wait.
+//! Each source of changes keeps a state for its links. What a link carries follows from all of them: the least bandwidth that
+//! one gives, else its own, times the shares that the others leave. At 0 the link is down, and transfers over it wait.
 
 mod cursor;
 mod steps;

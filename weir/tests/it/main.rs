@@ -1,4 +1,5 @@
 //! The integration tests of the library, one program; what the command shares is tested through the command.
 
+mod events;
 mod joint;
 mod optimize;
