@@ -1,7 +1,7 @@
 //! Reads the scenario file and the files it names, which must lie under its folder or its library.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::{Context, Read, Reported};
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::encoding::{HEAD, wide_encoding};
 use crate::roots::{Library, Missing, Roots};
 use crate::source::Span;
 use crate::yaml::{Value, path_of};
@@ -158,8 +159,28 @@ impl Files {
         Ok(source)
     }
 
-    /// Opens a table that the scenario names at `span` and registers it; it has `most` bytes at most.
+    /// Opens a table in UTF-8 that the scenario names at `span` and registers it; it has `most` bytes at most.
     pub(crate) fn open_table(
+        &mut self,
+        context: &mut Context,
+        span: Span,
+        named: &str,
+        most: u64,
+        help: &str,
+    ) -> Read<(File, u32)> {
+        let (mut table, source) = self.open(context, span, named, most, help)?;
+        let mut head = Vec::new();
+        let read = (&mut table).take(HEAD as u64).read_to_end(&mut head).and_then(|_| table.rewind());
+        read.map_err(|error| {
+            context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), "check the file")
+        })?;
+        let display_path = context.sources.position(Span { source, line: 1, column: 1, width: 1 }).file;
+        refuse_wide(context, &display_path, &head)?;
+        Ok((table, source))
+    }
+
+    /// Opens a file that the scenario names at `span` and registers it; it has `most` bytes at most.
+    pub(crate) fn open(
         &mut self,
         context: &mut Context,
         span: Span,
@@ -175,7 +196,7 @@ impl Files {
             let message = format!("the file {} is larger than {} MiB", quoted(named), most >> 20);
             return Err(context.error(span, message, help));
         }
-        tracing::debug!(file = display_path, bytes = table.metadata().map_or(0, |m| m.len()), "opened a table");
+        tracing::debug!(file = display_path, bytes = table.metadata().map_or(0, |m| m.len()), "opened a file");
         Ok((table, context.sources.add_file(&display_path, &path)))
     }
 
@@ -187,12 +208,7 @@ impl Files {
             let message = format!("`{display_path}` is larger than {} MiB", YAML_BYTES >> 20);
             return Err(context.push(Diagnostic::error(message).with_help("put large loads into a CSV trace")));
         }
-        if let Some(name) = utf16(&bytes) {
-            let source = context.sources.add(display_path, "");
-            let help = "save it as UTF-8: `iconv -f UTF-16 -t UTF-8`, or in PowerShell `Out-File -Encoding utf8`";
-            let span = Span { source, line: 1, column: 1, width: 1 };
-            return Err(context.error(span, format!("`{display_path}` is encoded as {name}, not as UTF-8"), help));
-        }
+        refuse_wide(context, display_path, &bytes)?;
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -220,24 +236,12 @@ impl Files {
     }
 }
 
-/// The name of the encoding of a text in UTF-16, by its byte order mark; without one, by zero bytes beside ASCII, where
-/// half of the first bytes are such.
-fn utf16(bytes: &[u8]) -> Option<&'static str> {
-    /// Bytes that are looked at; *assumed*, a scenario begins with some words of ASCII.
-    const HEAD: usize = 64;
-    const LITTLE: &str = "UTF-16 (little-endian)";
-    const BIG: &str = "UTF-16 (big-endian)";
-    match bytes {
-        [0xff, 0xfe, ..] => return Some(LITTLE),
-        [0xfe, 0xff, ..] => return Some(BIG),
-        _ => {}
-    }
-    let pairs = || bytes[..bytes.len().min(HEAD)].chunks_exact(2);
-    let all = |is: fn(&[u8]) -> bool| pairs().len() > 1 && pairs().all(is);
-    if all(|pair| pair[1] == 0 && pair[0] != 0 && pair[0].is_ascii()) {
-        return Some(LITTLE);
-    }
-    all(|pair| pair[0] == 0 && pair[1] != 0 && pair[1].is_ascii()).then_some(BIG)
+/// Refuses a text in UTF-16 or UTF-32, by its first bytes.
+fn refuse_wide(context: &mut Context, display_path: &str, head: &[u8]) -> Read<()> {
+    let Some((name, help)) = wide_encoding(head) else { return Ok(()) };
+    let source = context.sources.add(display_path, "");
+    let span = Span { source, line: 1, column: 1, width: 1 };
+    Err(context.error(span, format!("`{display_path}` is encoded as {name}, not as UTF-8"), help))
 }
 
 /// Refuses what is no text, at the end of the valid part.

@@ -56,6 +56,9 @@ pub fn read_text(path: &Path) -> Result<String, Box<Diagnostic>> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(failed(format!("`{name}` has more than {} MiB", MOST_BYTES >> 20), "give fewer rows"));
     }
+    if let Some((encoding, help)) = weir_scenario::wide_encoding(&bytes) {
+        return Err(failed(format!("`{name}` is encoded as {encoding}, not as UTF-8"), help));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         failed(format!("`{name}` is no text: byte {at} is not UTF-8"), "save the log as UTF-8 text")

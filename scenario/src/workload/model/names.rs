@@ -189,7 +189,7 @@ impl Names for Site<'_> {
 /// byte where it is no text.
 fn content(context: &mut Context, files: &mut Files, span: Span, name: &str) -> Read<(Json, u64)> {
     let help = "split it, or take a part of it";
-    let (file, _) = files.open_table(context, span, name, FILE_BYTES, help)?;
+    let (file, _) = files.open(context, span, name, FILE_BYTES, help)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
         context.error(span, format!("the file {} cannot be read: {error}", quoted(name)), "check the file")
