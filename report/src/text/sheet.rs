@@ -1,8 +1,11 @@
 //! The one table printer, which fits tables to the terminal.
 //!
 //! **Order.** While a table is too wide: the columns that its maker can spare are left out, in the order in which it names them;
-//! then texts are shortened, the widest column first, to [`SHORTEST`] characters at least; then columns are left out from the
-//! right, but for the first. A line below says what is missing.
+//! then texts are shortened, the widest column first, to [`SHORTEST`] characters at least, and those of the first column only
+//! as far as different ones stay different; then columns are left out from the right, but for the first. A line below says
+//! what is missing.
+
+use std::collections::BTreeSet;
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
@@ -146,13 +149,32 @@ impl Sheet {
 
     /// Shortens the widest column of texts by so much; whether one could be.
     fn shorten(&mut self, excess: usize) -> bool {
-        let widest = self.shown().into_iter().map(|at| (self.wide(at), at)).max_by_key(|&(wide, at)| (wide, !at));
-        let Some((wide, at)) = widest.filter(|&(wide, _)| wide > SHORTEST) else { return false };
+        let shown = self.shown();
+        let widths: Vec<(usize, usize)> = shown.into_iter().map(|at| (self.wide(at), at)).collect();
+        let can_be = |&&(wide, at): &&(usize, usize)| wide > self.shortest(at);
+        let widest = widths.iter().filter(can_be).max_by_key(|&&(wide, at)| (wide, !at));
+        let Some(&(wide, at)) = widest else { return false };
         // Not below the next widest, which is then shortened with it.
-        let next = self.shown().into_iter().filter(|&other| other != at).map(|other| self.wide(other)).max();
-        let floor = next.unwrap_or(0).min(wide - 1).max(SHORTEST);
+        let next = widths.iter().filter(|other| other.1 != at && can_be(other)).map(|other| other.0).max();
+        let floor = next.unwrap_or(0).min(wide - 1).max(self.shortest(at));
         self.columns[at].most = wide.saturating_sub(excess).max(floor);
         true
+    }
+
+    /// Characters that a column keeps at least: rows are known by their first.
+    fn shortest(&self, at: usize) -> usize {
+        let first = at == 0 && !self.columns[at].right;
+        let longest = if first { self.wide(at) } else { SHORTEST };
+        (SHORTEST..longest).find(|&most| self.cut(at, most).is_some()).unwrap_or(longest.max(SHORTEST))
+    }
+
+    /// How the texts of a column are cut to so many characters so that different ones stay different.
+    fn cut(&self, at: usize, most: usize) -> Option<fn(&str, usize) -> String> {
+        let texts: BTreeSet<&str> = self.rows.iter().filter_map(|(row, _)| row.get(at)).map(String::as_str).collect();
+        let keeps = |cut: &fn(&str, usize) -> String| {
+            texts.iter().map(|text| cut(text, most)).collect::<BTreeSet<_>>().len() == texts.len()
+        };
+        [short as fn(&str, usize) -> String, without_middle].into_iter().find(keeps)
     }
 
     /// Characters of a column that can be shortened: its heading, and its texts unless they are numbers.
@@ -205,9 +227,12 @@ impl Sheet {
         let most = |at: usize| if self.columns[at].right { usize::MAX } else { self.columns[at].most };
         let mut table = Table::new();
         table.load_style(STYLE);
+        let cut = |at: usize| if at == 0 { self.cut(at, most(at)).unwrap_or(short) } else { short };
+        let cuts: Vec<fn(&str, usize) -> String> = shown.iter().map(|&at| cut(at)).collect();
         table.set_header(shown.iter().map(|&at| cell(at, &short(&self.columns[at].name, self.columns[at].most))));
         for (row, _) in &self.rows {
-            table.add_row(shown.iter().filter_map(|&at| row.get(at).map(|text| cell(at, &short(text, most(at))))));
+            let texts = shown.iter().zip(&cuts).filter_map(|(&at, cut)| Some((at, cut(row.get(at)?, most(at)))));
+            table.add_row(texts.map(|(at, text)| cell(at, &text)));
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, GAP as u16));
@@ -240,6 +265,19 @@ fn short(text: &str, most: usize) -> String {
             (true, true) => format!("…{}", line.chars().skip(all - kept).collect::<String>()),
             (true, false) => format!("{}…", line.chars().take(kept).collect::<String>().trim_end()),
         }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The same without the middle of each line: its begin and its end tell it from others.
+fn without_middle(text: &str, most: usize) -> String {
+    let line = |line: &str| {
+        let (all, kept) = (line.chars().count(), most.saturating_sub(1));
+        if all <= most {
+            return line.to_owned();
+        }
+        let (begin, end) = (kept / 2, kept - kept / 2);
+        line.chars().take(begin).chain(['…']).chain(line.chars().skip(all - end)).collect()
     };
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
@@ -290,6 +328,23 @@ mod tests {
         );
         assert!(narrow.lines().take(4).all(|line| line.chars().count() <= 40), "{narrow}");
         assert!(at(1).starts_with("transfer\n────────\n"), "{}", at(1));
+    }
+
+    #[test]
+    fn names_of_rows_stay_different() {
+        let mut sheet = Sheet::new(["what if", ">saved"]);
+        for factor in ["2 (no more needed)", "4", "16"] {
+            sheet.row([format!("link_types.infiniband-ndr × {factor}"), "1 ms".to_owned()]);
+        }
+        // Whose begins are equal, and whose ends are not.
+        let text = sheet.fitted(Layout { width: Some(32), ..WIDE });
+        let rows: Vec<&str> = text.lines().skip(2).take(3).collect();
+        let expected = [
+            "link_types.…more needed)    1 ms",
+            "link_types.…band-ndr × 4    1 ms",
+            "link_types.…and-ndr × 16    1 ms",
+        ];
+        assert_eq!(rows, expected, "{text}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn table(changes: &[&Change]) -> String {
     let mut header = vec!["what if", ">makespan", ">saved", ">of it"];
     header.extend(priced.then_some([">cost", ">saved per cost"]).into_iter().flatten());
     header.extend(["then held at", "set"]);
-    let mut sheet = Sheet::new(header);
+    let mut sheet = Sheet::new(header).spare(["set", "then held at"]);
     for change in changes.iter().take(ROWS) {
         let mark = if change.enough { " (no more needed)" } else { "" };
         let mut cells = vec![
