@@ -311,13 +311,16 @@ impl<'a> TransferCause<'a> {
         if cause == Cause::Unknown && link.is_none() {
             return None;
         }
-        let by = bottleneck.binding.by;
-        let by = (by != u32::MAX && by != task.0).then(|| scenario.task_name(TaskId(by)));
+        let (by, itself) = (bottleneck.binding.by, bottleneck.binding.by == task.0);
+        let by = (by != u32::MAX && !itself).then(|| scenario.task_name(TaskId(by)));
         let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
         let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
         let kind = match shared {
             Some(_) => CauseKind::SharedBandwidth,
-            None if cause == Cause::LinkDown && scenario.changes.on_failure.reroutes() => CauseKind::NoOtherRoute,
+            // It has waited there: one that goes another way at once does not.
+            None if cause == Cause::LinkDown && !itself && scenario.changes.on_failure.reroutes() => {
+                CauseKind::NoOtherRoute
+            }
             None => CauseKind::new(cause, lateral, by.is_some()),
         };
         let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());
@@ -344,7 +347,7 @@ pub fn place_text(run: &Run<'_>, task: TaskId) -> Option<String> {
 /// The link that held a transfer back for the largest part of its time, where one is known; none does where its own limit did.
 #[must_use]
 pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
-    let bottleneck = run.outcome.bottlenecks.get(task.index())?;
+    let bottleneck = &run.bottleneck(task)?;
     link_of(bottleneck).filter(|_| bottleneck.binding.cause() != Cause::OwnLimit)
 }
 

@@ -185,7 +185,11 @@ impl<'a> Run<'a> {
         pairs.sort_by_key(|totals| (Reverse((totals.down, totals.changes)), totals.link));
         let more = pairs.len().saturating_sub(NAMED);
         let down = pairs.iter().skip(NAMED).fold(SimDuration::ZERO, |sum, totals| sum.plus(totals.down));
-        let others = (more > 0).then(|| format!("{} changed, down for {} together", others_of(more), duration(down)));
+        let down = match down {
+            SimDuration::ZERO => String::new(),
+            time => format!(", down for {} together", duration(time)),
+        };
+        let others = (more > 0).then(|| format!("{} changed{down}", others_of(more)));
         pairs.iter().take(NAMED).map(|totals| self.sentence(totals)).chain(others).collect()
     }
 

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration, SimTime};
+use weir_plugin_api::{Binding, Cause, ClassId, LegendEntry, LinkId, NodeId, SimDuration, SimTime};
 use weir_scenario::{PacketPlan, Regions, Scenario};
-use weir_sim_core::{Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
+use weir_sim_core::{Bottleneck, Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
 
 use crate::{Alone, Spread};
+
+/// Rates that differ by less than this part are equal: shares of several routes are rounded.
+const SAME_RATE: f64 = 1e-9;
 
 /// The arbiter of a result.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +119,7 @@ impl Run<'_> {
             return None;
         };
         let (outcome, i) = (self.outcome, task.index());
-        let (times, sent_bytes, bottleneck) = (outcome.tasks[i], outcome.sent_bytes[i], outcome.bottlenecks[i]);
+        let (times, sent_bytes, bottleneck) = (outcome.tasks[i], outcome.sent_bytes[i], self.bottleneck(task)?);
         let (queued_behind, lead) = (outcome.queued_behind[i], self.scenario.tasks.service(task).lead);
         Some(Departure {
             task,
@@ -130,6 +133,27 @@ impl Run<'_> {
             queued_behind,
             at: outcome.now,
         })
+    }
+
+    /// The link at which a transfer lost most, and why. One that had all of another route, which carries less than its own, lost
+    /// most at the link that was down.
+    pub(crate) fn bottleneck(&self, task: TaskId) -> Option<Bottleneck> {
+        let own = *self.outcome.bottlenecks.get(task.index())?;
+        let reroutes = self.outcome.reroutes_of(task);
+        if reroutes.is_empty() || own.binding.cause() != Cause::FullRate {
+            return Some(own);
+        }
+        let whole = self.carries(self.carried(task)?.links);
+        let narrower = reroutes.iter().find(|other| self.carries(&other.links) < whole * (1.0 - SAME_RATE));
+        let down = narrower.map(|other| Binding::new(other.down, Cause::LinkDown, task.0));
+        Some(Bottleneck { binding: down.unwrap_or(own.binding), ..own })
+    }
+
+    /// What a transfer has alone on some links, bytes per second.
+    fn carries(&self, links: &[LinkId]) -> f64 {
+        let fabric = &self.scenario.fabric;
+        let rates = shares(fabric, links).into_iter().map(|(link, share)| fabric.link(link).bandwidth / share);
+        rates.fold(f64::INFINITY, f64::min)
     }
 
     /// From ready to end of a transfer that is alone; `None` where the arbiter has no steady answer.

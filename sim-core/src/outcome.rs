@@ -39,7 +39,8 @@ impl TaskTimes {
 /// What limited a transfer while it had rates: the link at which it lost most against its full rate, and why.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bottleneck {
-    /// The binding; its `by` is a task id here (`u32::MAX` for none).
+    /// The binding; its `by` is a task id here (`u32::MAX` for none). The transfer itself where a link went down and what it
+    /// had sent is lost, but it has not waited for that link.
     pub binding: Binding,
     /// How long this binding held, of all the time that the transfer had rates.
     pub time: SimDuration,

@@ -234,6 +234,74 @@ fn without_another_route_the_cause_says_so() {
     assert_eq!(transfer(0)["reroutes"][0]["sent_bytes"], 40_000_000);
 }
 
+/// Two ways between two hosts, 10 GB/s each, and one of three goes down at 2 ms.
+fn ways(on_failure: &str, transfer: &str) -> Value {
+    let text = format!(
+        "weir: 1
+topology:
+  link_types: {{ ib: {{ bandwidth: 10GB/s, kind: network }} }}
+  tree: {{ h0: {{ kind: host }}, h1: {{ kind: host }}, 's[0-2]': {{ kind: network }} }}
+  links:
+    - {{ between: [h0, 's[0-2]'], type: ib }}
+    - {{ between: [h1, 's[0-2]'], type: ib }}
+arbiter: max-min
+on_failure: {on_failure}
+workload:
+  - transfer: {{ id: a, from: h0, to: h1, {transfer} }}
+events:
+  - {{ at: 2ms, link: [h0, s0], bandwidth: down }}
+"
+    );
+    let ended = run_in(&TempDir::new().expect("a folder"), &text, &["run", "s.yaml", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    json_lines(&ended.stdout).remove(0)["transfers"][0].clone()
+}
+
+/// 20 MB of 60 were sent in vain over h0 → s0, then all go another way at once: it has not waited for one.
+#[test]
+fn what_is_sent_in_vain_before_another_route_is_no_lack_of_one() {
+    let transfer = ways("[reroute, restart]", "size: 60MB");
+    assert_eq!(transfer["end_ps"], 8000 * US);
+    assert_eq!((&transfer["cause"], &transfer["bottleneck"]["to"]), (&"link down".into(), &"s0".into()), "{transfer}");
+    assert_eq!(transfer["cause_detail"]["kind"], "link-down");
+}
+
+/// Of 30 GB/s over three ways 20 are left for 140 of 200 MB: 2 ms + 7 ms, not 6.67 ms, and the link that failed is named.
+#[test]
+fn the_failure_is_named_where_fewer_ways_are_left() {
+    let transfer = ways("reroute", "size: 200MB, routing: spread");
+    assert_eq!(transfer["end_ps"], 9000 * US);
+    assert_eq!((&transfer["cause"], &transfer["bottleneck"]["to"]), (&"link down".into(), &"s0".into()), "{transfer}");
+    // Another way of the same bandwidth loses nothing.
+    let transfer = ways("reroute", "size: 60MB");
+    assert_eq!((&transfer["end_ps"], &transfer["cause_detail"]["kind"]), (&(6000 * US).into(), &"full-rate".into()));
+}
+
+#[test]
+fn other_traffic_alone_takes_no_link_down() {
+    let load = "events: [{ load: { share: 30%, on: 100us, off: 100us, seed: 1 } }]";
+    let text = two_hosts(load).replace("h[0-2]", "h[0-7]");
+    let ended = run_in(&TempDir::new().expect("a folder"), &text, &["run", "s.yaml"]);
+    assert!(ended.stdout.contains("note: 5 more links changed\n"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("down"), "{}", ended.stdout);
+}
+
+#[test]
+fn tables_in_utf_16_and_utf_32_are_named() {
+    let table = "at,from,to,bandwidth\n1ms,h0,sw,down\n";
+    let wide = |of: fn(char) -> Vec<u8>| -> Vec<u8> { "\u{feff}".chars().chain(table.chars()).flat_map(of).collect() };
+    for (bytes, name) in [
+        (wide(|c| (c as u16).to_le_bytes().to_vec()), "UTF-16 (little-endian)"),
+        (wide(|c| (c as u32).to_be_bytes().to_vec()), "UTF-32 (big-endian)"),
+    ] {
+        let folder = TempDir::new().expect("a folder");
+        std::fs::write(folder.path().join("e.csv"), bytes).expect("written");
+        let ended = run_in(&folder, &two_hosts("events: [{ file: e.csv }]"), &["run", "s.yaml"]);
+        let expected = format!("error: `e.csv` is encoded as {name}, not as UTF-8");
+        assert!(ended.code == 2 && ended.stderr.contains(&expected), "{}", ended.stderr);
+    }
+}
+
 /// Packets of 1000 B take 1 us on links without latency: the second link forwards each as it comes. A link that is down begins
 /// none; one with a half takes 2 us for each. Skipping ahead changes nothing.
 #[test]

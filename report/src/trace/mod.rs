@@ -267,7 +267,7 @@ fn transfer_args(run: &Run<'_>, task: TaskId, carried: &Carried<'_>) -> Args {
     if let Some(rate) = mean_rate(run, task) {
         args = args.number("mean GB/s", rate / 1e9);
     }
-    if let Some(link) = run.outcome.bottlenecks.get(task.index()).and_then(link_of) {
+    if let Some(link) = run.bottleneck(task).as_ref().and_then(link_of) {
         args = args.text("bottleneck", &run.link_text(link));
     }
     args.text("cause", cause_text(run, task).as_deref().unwrap_or_default())

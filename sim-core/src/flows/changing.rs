@@ -156,7 +156,11 @@ impl<'a> Flows<'a> {
 
     /// Records that the link that a transfer waits for is this one from now on.
     fn wait_now_for(&mut self, now: SimTime, slot: u32, link: LinkId) {
-        let down = Binding::new(link, Cause::LinkDown, u32::MAX);
+        self.stays_at(now, slot, Binding::new(link, Cause::LinkDown, u32::MAX));
+    }
+
+    /// Records what holds a transfer that the arbiter does not see from now on. By itself: what it has sent is lost.
+    fn stays_at(&mut self, now: SimTime, slot: u32, down: Binding) {
         self.bottlenecks.change(slot, now, self.active[slot as usize].remaining, down, down);
     }
 
@@ -230,8 +234,9 @@ impl<'a> Flows<'a> {
             self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, self.routes.links(self.classes.route(self.active[slot as usize].class)));
             if begins_again {
-                // What was sent is lost at this link, whatever comes next.
-                self.wait_now_for(now, slot, link);
+                // What was sent is lost at this link, whatever comes next: it need not wait there.
+                let task = self.active[slot as usize].task;
+                self.stays_at(now, slot, Binding::new(link, Cause::LinkDown, task.0));
                 let transfer = &mut self.active[slot as usize];
                 transfer.remaining = transfer.bytes as f64;
             }
