@@ -5,6 +5,7 @@ mod rows;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write;
 
 use serde::Serialize;
@@ -49,8 +50,41 @@ pub struct Column {
     transfers: Vec<(String, Timed)>,
     /// Per operation that a model planned: id, and the time from release to end where it ended.
     operations: Vec<(String, Timed)>,
+    /// What of its rows tells whether those of another column are the same, by id.
+    subjects: BTreeMap<String, Subject>,
     /// The whole result, where it was asked for.
     result: Option<Box<RawValue>>,
+}
+
+/// What a row is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Subject {
+    Transfer {
+        /// A digest of the names of its source and its target.
+        ends: u64,
+        bytes: u64,
+    },
+    /// By the name of its model.
+    Operation(String),
+}
+
+impl Subject {
+    fn transfer(from: &str, to: &str, bytes: u64) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (from, to).hash(&mut hasher);
+        Self::Transfer { ends: hasher.finish(), bytes }
+    }
+
+    /// Whether two rows with one id may be of one thing: a load keeps its ends where sizes change, and its sizes on another
+    /// machine.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Transfer { ends, bytes }, Self::Transfer { ends: others, bytes: theirs }) => {
+                ends == others || bytes == theirs
+            }
+            _ => self == other,
+        }
+    }
 }
 
 /// How a spread was measured.
@@ -108,6 +142,14 @@ impl Column {
             Some((run.scenario.task_name(task).into_owned(), text))
         };
         let planned = run.scenario.operations.iter();
+        let models = planned.clone().map(|o| (o.id.to_string(), Subject::Operation(o.model.to_string())));
+        let carried = run.transfers().filter_map(|task| {
+            let (carried, name) = (run.carried(task)?, |node| run.scenario.node_name(node));
+            let bytes = run.departure(task)?.bytes;
+            let subject = Subject::transfer(name(carried.from), name(carried.to), bytes);
+            Some((run.scenario.task_name(task).into_owned(), subject))
+        });
+        let subjects = carried.chain(models).collect();
         let result = |detail| serde_json::value::to_raw_value(&RunJson::new(run, detail));
         Ok(Self {
             file: run.scenario.file.to_owned(),
@@ -122,6 +164,7 @@ impl Column {
             makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan)),
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), transfer(run, t))).collect(),
             operations: planned.map(|planned| (planned.id.to_string(), operation(run, planned))).collect(),
+            subjects,
             result: keep.map(result).transpose()?,
         })
     }
@@ -143,6 +186,10 @@ impl Column {
             Some((t.id.to_string(), held_text(&at, t.cause.as_deref()?)))
         };
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
+        let model = |o: &crate::json::OperationRow<'_>| o.details.get("model").map(|model| model.to_string());
+        let models = planned.clone().map(|o| (o.id.to_string(), Subject::Operation(model(o).unwrap_or_default())));
+        let carried = transfers.clone().map(|t| (t.id.to_string(), Subject::transfer(&t.from, &t.to, t.bytes)));
+        let subjects = carried.chain(models).collect();
         Ok(Self {
             file: format!("{file} ({})", run.file),
             arbiter: run.arbiter.name.to_string(),
@@ -156,6 +203,7 @@ impl Column {
             makespan: saved_time(run.complete.then_some(run.makespan_ps), spread.map(|spread| spread.makespan_s)),
             transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps, t.end_spread_s))).collect(),
             operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps, o.end_spread_s))).collect(),
+            subjects,
             result: Some(result.to_owned()),
         })
     }
@@ -282,14 +330,17 @@ impl Comparison {
         self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
-    /// The columns of other files that have no row in common with the first.
+    /// The columns of other files that have no row in common with the first: a transfer of one id with equal ends or an equal
+    /// size, or an operation of one id and model. Default ids are the same in every scenario.
     #[must_use]
     pub fn unrelated(&self) -> Vec<&Column> {
         let Some(first) = self.columns.first() else { return Vec::new() };
         let mut related = vec![false; self.columns.len()];
-        for (_, row) in self.operations().chain(self.transfers()) {
-            for (at, timed) in row.times.iter().enumerate().filter(|_| row.times[0].time.is_some()) {
-                related[at] |= timed.time.is_some();
+        for (id, row) in self.operations().chain(self.transfers()) {
+            let own = first.subjects.get(id).filter(|_| row.times[0].time.is_some());
+            for (at, _) in row.times.iter().enumerate().filter(|(_, timed)| timed.time.is_some()) {
+                let other = self.columns[at].subjects.get(id);
+                related[at] |= own.zip(other).is_some_and(|(own, other)| own.is_like(other));
             }
         }
         // A column without any time says nothing of its rows.

@@ -67,7 +67,8 @@ impl Comparison {
         self.inner.makespan().ratios()
     }
 
-    /// The columns of other files that have no operation or transfer in common with the first.
+    /// The columns of other files that have no operation or transfer in common with the first: none with an equal id and equal
+    /// ends, size or model.
     #[doc(hidden)]
     #[must_use]
     pub fn unrelated(&self) -> Vec<&Column> {

@@ -146,8 +146,9 @@ fn warn_of_unrelated(comparison: &Comparison) {
     let Some(first) = comparison.columns().first() else { return };
     for column in comparison.unrelated() {
         let (other, first) = (&column.file, &first.file);
-        let what = "have no transfer or operation in common, so only their makespans stand side by side";
-        message(&format!("warning: {first} and {other} {what}; rows are matched by `id`"));
+        let what = "have no transfer or operation in common, so only their makespans can be compared";
+        let how = "rows are matched by `id`, and none of both files has the same ends or the same size";
+        message(&format!("warning: {first} and {other} {what}: {how}"));
     }
 }
 

@@ -232,3 +232,19 @@ fn heads_of_columns_have_parameters_where_only_these_differ() {
         assert_eq!(["tau 0.1", "tau 0.2"].map(|params| text.contains(params)), [is_shown; 2], "{text}");
     }
 }
+
+/// Ids that a scenario leaves to weir are the same in every scenario.
+#[test]
+fn rows_of_one_id_are_related_by_ends_or_size() {
+    let unrelated = |change: &dyn Fn(String) -> String| {
+        let first = saved(2_000_000, &[("transfer-0", 2_000_000)]);
+        let other = change(first.clone()).replace("\"s.yaml\"", "\"t.yaml\"");
+        Comparison::new(Column::of_saved("old.json", &format!("{first}\n{other}\n")).expect("reads")).unrelated().len()
+    };
+    let ends = |text: String| text.replace(r#""from":"g""#, r#""from":"x""#);
+    let size = |text: String| text.replace(r#""bytes":1"#, r#""bytes":2"#);
+    assert_eq!(unrelated(&|text| text), 0);
+    assert_eq!(unrelated(&ends), 0, "another machine");
+    assert_eq!(unrelated(&size), 0, "another size");
+    assert_eq!(unrelated(&|text| size(ends(text))), 1);
+}
