@@ -209,6 +209,15 @@ impl Scenario {
         }
     }
 
+    /// The names from the root down to a node, joined by `/`; of a device that the topology lacks its name.
+    #[must_use]
+    pub fn node_path(&self, node: NodeId) -> String {
+        match self.outside.name(node, self.fabric.nodes().len()) {
+            Some(name) => name.to_owned(),
+            None => self.names.path(node),
+        }
+    }
+
     /// The node of a name or path; `None` unless exactly one fits.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<NodeId> {

@@ -12,9 +12,12 @@ use crate::Run;
 
 /// Values of a counter at most where they are thinned; *assumed*, as many as a screen has room for.
 const POINTS: u64 = 500;
+/// Values of all links together at most, where they are thinned: some 220 bytes each, rate and utilisation (*assumed*: below
+/// 10 MB).
+const ALL_POINTS: u64 = 40_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
-/// a value other than 0 stands until a 500th of the run has passed.
+/// a value other than 0 stands until a 500th of the run has passed, or a larger part where there are many links.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
@@ -22,7 +25,9 @@ pub(super) fn add(
     stop: &dyn Fn() -> bool,
     events: &mut Vec<Event>,
 ) -> io::Result<()> {
-    let period = if is_thinned { SimDuration(run.outcome.now.0 / POINTS) } else { SimDuration::ZERO };
+    let links = process_of.iter().filter(|&&process| process > 0).count() as u64;
+    let points = (ALL_POINTS / links.max(1)).clamp(1, POINTS);
+    let period = if is_thinned { SimDuration(run.outcome.now.0 / points) } else { SimDuration::ZERO };
     let (loads, next) = (vec![0.0; process_of.len()], vec![SimTime::ZERO; process_of.len()]);
     let mut counters = Counters { run, process_of, period, next, loads, written: Vec::new(), events };
     let phases = run.outcome.phases.as_deref().unwrap_or_default();

@@ -18,7 +18,8 @@ pub struct TraceFilter {
     pub most: Option<usize>,
 }
 
-/// Links by the names of their nodes: `gpu0->plx0`, or those that begin or end at a node, `plx0`. `*` stands for any text.
+/// Links by the names or paths of their nodes: `gpu0->plx0`, or those that begin or end at a node, `net/leaf0`. `*` stands for
+/// any text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkPattern {
     from: String,
@@ -43,10 +44,15 @@ impl LinkPattern {
 
     fn matches(&self, scenario: &Scenario, link: LinkId) -> bool {
         let link = scenario.fabric.link(link);
-        let (from, to) = (scenario.node_name(link.from), scenario.node_name(link.to));
+        // As scenarios name nodes, or by a pattern of what results call them.
+        let names = |pattern: &str, node| {
+            is_named(pattern, scenario.node_name(node))
+                || pattern.contains('/')
+                    && (is_named(pattern, &scenario.node_path(node)) || scenario.node(pattern) == Some(node))
+        };
         match &self.to {
-            Some(end) => is_named(&self.from, from) && is_named(end, to),
-            None => is_named(&self.from, from) || is_named(&self.from, to),
+            Some(end) => names(&self.from, link.from) && names(end, link.to),
+            None => names(&self.from, link.from) || names(&self.from, link.to),
         }
     }
 }
