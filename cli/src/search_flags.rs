@@ -33,9 +33,14 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
             "--{} is for orders alone and grids alone, by the makespan: leave it out where each candidate is simulated",
             option.word()
         ),
-        SettingsError::NotCounted => {
-            "--candidates is for searches that simulate each candidate: leave it out, or use `--method local-search`"
-                .to_owned()
+        SettingsError::SimulatesNoCost { objective } => format!(
+            "`--method local-search` simulates each placement, and the objective `{}` is a cost of pairs of devices: use \
+             `--method auto` or `--method bisection`, which search by it, or `--objective makespan`",
+            objective.word()
+        ),
+        SettingsError::NotCounted { objective } => {
+            let other = if objective.is_cost() { "--objective makespan" } else { "--method local-search" };
+            format!("--candidates is for searches that simulate each candidate: leave it out, or use `{other}`")
         }
         SettingsError::VisitsAll => "`--method exhaustive` visits all candidates: leave out --candidates, or use \
                                      `--method local-search`"

@@ -116,10 +116,10 @@ impl Search {
 
 #[pymethods]
 impl Search {
-    /// Makespan, or another objective, of the scenario as it is; ps for makespans.
+    /// Makespan, or another objective, of the scenario as it is; ps for makespans. None where it stops before its end.
     #[getter]
-    fn baseline(&self) -> PyResult<f64> {
-        Ok(self.report()?.result.baseline)
+    fn baseline(&self) -> PyResult<Option<f64>> {
+        Ok(self.report()?.baseline())
     }
 
     #[getter]
@@ -128,7 +128,7 @@ impl Search {
     }
 
     #[getter]
-    fn makespans_ps(&self) -> PyResult<Option<(u64, u64)>> {
+    fn makespans_ps(&self) -> PyResult<Option<(Option<u64>, u64)>> {
         Ok(self.report()?.makespans())
     }
 

@@ -213,9 +213,10 @@ class Search(_Text):
         return None if both is None else both[1]
 
     @property
-    def baseline(self) -> float:
-        """The scenario as it is, by the objective; of times, seconds."""
-        return self._in_seconds(self._search.baseline)
+    def baseline(self) -> float | None:
+        """The scenario as it is, by the objective; of times, seconds. None where it stops before its end."""
+        baseline = self._search.baseline
+        return None if baseline is None else self._in_seconds(baseline)
 
     @property
     def best(self) -> float:

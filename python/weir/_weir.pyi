@@ -129,9 +129,9 @@ class Comparison:
     def to_text(self) -> str: ...
 
 class Search:
-    baseline: float
+    baseline: float | None
     best: float
-    makespans_ps: tuple[int, int] | None
+    makespans_ps: tuple[int | None, int] | None
     objective: str
     is_time: bool
     proved_optimal: bool

@@ -122,8 +122,8 @@ pub struct SearchReport {
     pub subject: SearchSubject,
     /// The best candidate and the statistics, in the names of the scenario.
     pub result: SearchResult<Solution>,
-    /// By another objective: the makespan of the baseline and of the best, ps.
-    pub simulated: Option<(u64, u64)>,
+    /// By another objective: the makespan of the baseline, unless that stops, and of the best, ps.
+    pub simulated: Option<(Option<u64>, u64)>,
     /// Of a placement: exchanges after which the time of the search is paid back.
     pub payback: Option<u64>,
     /// All makespans, where they are known.
@@ -132,8 +132,12 @@ pub struct SearchReport {
     pub grid: Option<Outcome>,
     /// What sets the bound, where a simulated search has one: `the busiest link, a → b`.
     pub bound_by: Option<String>,
+    /// Why there is no bound, where the search was to have one.
+    pub no_bound: Option<String>,
     /// Candidates that stop before their end; none where all run to it, or the search does not simulate them.
     pub stopped: Option<StoppedCandidates>,
+    /// Why the scenario as it is stops before its end, where it does: it has no value then.
+    pub baseline_stopped: Option<String>,
 }
 
 impl SearchReport {
@@ -147,11 +151,17 @@ impl SearchReport {
         if self.result.objective.is_time() { seconds(value) } else { value }
     }
 
-    /// The makespans of the baseline and of the best, ps, where they are known.
+    /// The value of the scenario as it is, by the objective; none where it stops before its end.
     #[must_use]
-    pub fn makespans(&self) -> Option<(u64, u64)> {
-        let whole = (self.result.baseline as u64, self.result.best as u64);
-        if self.timed() { Some(whole) } else { self.simulated }
+    pub fn baseline(&self) -> Option<f64> {
+        self.baseline_stopped.is_none().then_some(self.result.baseline)
+    }
+
+    /// The makespans of the baseline, unless that stops, and of the best, ps, where they are known.
+    #[must_use]
+    pub fn makespans(&self) -> Option<(Option<u64>, u64)> {
+        let whole = || (self.baseline().map(|ps| ps as u64), self.result.best as u64);
+        if self.timed() { Some(whole()) } else { self.simulated }
     }
 }
 

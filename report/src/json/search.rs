@@ -57,6 +57,10 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StoppedCandidates")]
     stopped: Option<Cow<'a, StoppedCandidates>>,
+    /// Why the scenario as it is stops before its end; only where it does, and then there is no baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    baseline_stopped: Option<Cow<'a, str>>,
     /// Whether the search came to its end; false after an interrupt or a budget.
     pub(crate) complete: bool,
     /// Whether no candidate is better by more than 1e-9, with --exact by a picosecond.
@@ -77,6 +81,10 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     bound_by: Option<Cow<'a, str>>,
+    /// Why there is no bound, where the search was to have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    no_bound: Option<Cow<'a, str>>,
     /// The scenario without changes. Of another objective than the makespan, as `bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
@@ -223,7 +231,11 @@ impl SearchJson<'_> {
             (Vary::Parameters, _) => self.rows.is_some() || !(timed && self.method == Method::Exhaustive),
             _ => true,
         };
-        let known = [("baseline", baseline.is_some()), ("best", best.is_some()), ("rows", solved)];
+        let known = [
+            ("baseline", baseline.is_some() || self.baseline_stopped.is_some()),
+            ("best", best.is_some()),
+            ("rows", solved),
+        ];
         known.into_iter().find(|(_, known)| !known).map(|(key, _)| key)
     }
 }
@@ -272,8 +284,8 @@ impl SearchReport {
         let own = |value: Option<f64>| value.filter(|_| !timed).map(|value| Amount(self.own(value)));
         let time = |value: Option<f64>| value.filter(|_| timed).map(seconds).map(Amount);
         let exact = |value: Option<f64>| value.filter(|_| timed).map(|ps| ps as u64);
-        let (baseline, best) = (Some(result.baseline), Some(result.best));
-        let (baseline_ps, best_ps) = self.makespans().unzip();
+        let (baseline, best) = (self.baseline(), Some(result.best));
+        let (baseline_ps, best_ps) = self.makespans().map_or((None, None), |(baseline, best)| (baseline, Some(best)));
         let of_ps = |ps: Option<u64>| ps.map(|ps| Amount(seconds(ps as f64)));
         let percentiles = result.percentiles;
         SearchJson {
@@ -289,12 +301,14 @@ impl SearchReport {
             candidates: result.candidates,
             evaluated: result.evaluated,
             stopped: self.stopped.as_ref().map(Cow::Borrowed),
+            baseline_stopped: self.baseline_stopped.as_deref().map(Cow::Borrowed),
             complete: result.complete,
             proved_optimal: result.proved_optimal,
             objective: result.objective,
             bound: own(result.bound),
             bound_s: time(result.bound),
             bound_by: self.bound_by.as_deref().map(Cow::Borrowed),
+            no_bound: self.no_bound.as_deref().map(Cow::Borrowed),
             baseline: own(baseline),
             best: own(best),
             baseline_s: time(baseline).or(of_ps(baseline_ps)),
@@ -348,12 +362,14 @@ mod tests {
         SearchReport {
             subject,
             result,
-            simulated: Some((8, 6)),
+            simulated: Some((Some(8), 6)),
             payback: None,
             distribution: None,
             grid: None,
             bound_by: None,
+            no_bound: None,
             stopped: None,
+            baseline_stopped: None,
         }
     }
 
@@ -384,7 +400,7 @@ mod tests {
         let values = "\"bound\":1.5,\"baseline\":4.0,\"best\":3.0,\
                       \"baseline_s\":8e-12,\"baseline_ps\":8,\"best_s\":6e-12,\"best_ps\":6,";
         assert!(text.contains(values), "{text}");
-        assert_eq!(report(Objective::Distance).makespans(), Some((8, 6)));
-        assert_eq!(report(Objective::Makespan).makespans(), Some((4, 3)));
+        assert_eq!(report(Objective::Distance).makespans(), Some((Some(8), 6)));
+        assert_eq!(report(Objective::Makespan).makespans(), Some((Some(4), 3)));
     }
 }

@@ -76,8 +76,13 @@ pub(super) fn relations(schema: &mut Schema) {
     let absent: Map<String, Value> = plain.iter().map(|&key| (key.to_owned(), false.into())).collect();
     let makespan = json!({
         "if": { "properties": { "objective": { "const": "makespan" } } },
-        "then": { "required": ["baseline_s", "baseline_ps", "best_s", "best_ps"], "properties": absent },
-        "else": { "required": ["baseline", "best"] }
+        "then": { "required": ["best_s", "best_ps"], "properties": absent },
+        "else": { "required": ["best"] }
+    });
+    let values = json!({
+        "if": { "required": ["baseline_stopped"] },
+        "then": { "properties": { "baseline": false, "baseline_s": false, "baseline_ps": false } },
+        "else": { "anyOf": [{ "required": ["baseline"] }, { "required": ["baseline_s", "baseline_ps"] }] }
     });
     let costs: Vec<_> = Objective::ALL.into_iter().filter(|o| o.is_cost()).map(Objective::word).collect();
     let costs = json!({
@@ -91,6 +96,6 @@ pub(super) fn relations(schema: &mut Schema) {
     };
     let single =
         [only("order", json!(["rows", "payback_exchanges"])), only("placement", json!(["rows"])), parameters, grid];
-    let all = single.into_iter().chain([makespan, costs]).chain(Vary::ALL.map(joint));
+    let all = single.into_iter().chain([makespan, values, costs]).chain(Vary::ALL.map(joint));
     schema.insert("allOf".to_owned(), all.collect());
 }

@@ -37,8 +37,7 @@ fn summary(search: &SearchReport) -> ExportTable {
     let own = |value: f64| search.own(value);
     let value = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| !timed).map(own));
     let time = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| timed).map(seconds));
-    let simulated = |of: fn((u64, u64)) -> u64| search.makespans().map(of);
-    let (baseline, best) = (simulated(|(baseline, _)| baseline), simulated(|(_, best)| best));
+    let (baseline, best) = search.makespans().map_or((None, None), |(baseline, best)| (baseline, Some(best)));
     let exact = |ps: Option<u64>| ps.map(|ps| seconds(ps as f64));
     let mut columns = of(&search.subject, &rows);
     columns.extend([
@@ -57,7 +56,7 @@ fn summary(search: &SearchReport) -> ExportTable {
         time("median_s", result.median),
         time("mean_s", result.mean),
         time("worst_s", result.worst),
-        value("baseline", Some(result.baseline)),
+        value("baseline", search.baseline()),
         value("best", Some(result.best)),
         value("bound", result.bound),
         value("median", result.median),

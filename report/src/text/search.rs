@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ordered_float::OrderedFloat;
 use weir_optimize::Distribution;
-use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
+use weir_optimize::search::{Method, Objective, PERCENTILES, SearchResult, Vary};
 use weir_plugin_api::SimDuration;
 
 use super::{Mark, ROWS, Sheet, clean, head, verbatim};
@@ -86,17 +86,18 @@ fn what(vary: Vary) -> (&'static str, &'static str) {
 fn headline(report: &SearchReport) -> String {
     let result = &report.result;
     let (one, many) = what(result.vary);
-    let (best, baseline) = (value(report, result.best), value(report, result.baseline));
+    let best = value(report, result.best);
     let exact = if result.objective.is_time() { format!(" ({} ps)", result.best as u64) } else { String::new() };
     let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
-    let mut out =
-        format!("best {one}{objective}: {best}{exact}; baseline: {baseline}{}\n", gain(result.baseline, result.best));
+    let mut out = format!("best {one}{objective}: {best}{exact}; baseline: {}\n", baseline(report));
     if let Some((before, after)) = report.simulated.filter(|_| !report.timed()) {
-        let (before, after) = (before as f64, after as f64);
-        let _ = writeln!(out, "simulated: {}; baseline: {}{}", time(after), time(before), gain(before, after));
+        let after = after as f64;
+        let before = before.map(|before| before as f64);
+        let before = before.map_or_else(String::new, |ps| format!("; baseline: {}{}", time(ps), gain(ps, after)));
+        let _ = writeln!(out, "simulated: {}{before}", time(after));
     }
     let loses = if result.objective == Objective::Throughput { Ordering::Less } else { Ordering::Greater };
-    if OrderedFloat(result.best).cmp(&OrderedFloat(result.baseline)) == loses {
+    if report.baseline().is_some_and(|own| OrderedFloat(result.best).cmp(&OrderedFloat(own)) == loses) {
         out.push_str(
             "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n",
         );
@@ -117,6 +118,17 @@ fn headline(report: &SearchReport) -> String {
         let _ = writeln!(out, "this search pays for itself after {exchanges} runs");
     }
     out
+}
+
+/// The scenario as it is, and how far the best is from it; or why it stops.
+fn baseline(report: &SearchReport) -> String {
+    match &report.baseline_stopped {
+        Some(why) => format!("stopped: {}", clean(why)),
+        None => {
+            let SearchResult { baseline, best, .. } = report.result;
+            format!("{}{}", value(report, baseline), gain(baseline, best))
+        }
+    }
 }
 
 /// Whether there can be better ones, and how much.
@@ -147,7 +159,11 @@ fn certainty(report: &SearchReport) -> String {
                 }
             }
         }
-        _ => "not proved: there may be better ones".to_owned(),
+        _ => {
+            let why = report.no_bound.as_ref();
+            let no_bound = why.map_or_else(String::new, |why| format!("; there is no lower bound: {}", clean(why)));
+            format!("not proved: there may be better ones{no_bound}")
+        }
     };
     format!("{cut}{is}\n")
 }
@@ -170,8 +186,9 @@ fn statistics(report: &SearchReport) -> String {
     rows.extend((3..6).map(at));
     rows.push(("worst".to_owned(), worst));
     rows.push(("mean".to_owned(), mean));
-    rows.push(("baseline".to_owned(), result.baseline));
-    let mut sheet = Sheet::new(["", ">makespan", ">over best"]);
+    rows.extend(report.baseline().map(|own| ("baseline".to_owned(), own)));
+    let measure = if report.timed() { "makespan" } else { result.objective.word() };
+    let mut sheet = Sheet::new(["".to_owned(), format!(">{measure}"), ">over best".to_owned()]);
     for (name, ps) in rows {
         sheet.row([name, value(report, ps), format!("{:.4}", ps / result.best)]);
     }

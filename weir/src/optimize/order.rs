@@ -36,7 +36,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
         }
     };
     if context.options.candidates.is_some() {
-        return Err(SettingsError::NotCounted.into());
+        return Err(SettingsError::NotCounted { objective: context.settings.objective }.into());
     }
     if let Some(option) =
         context.options.split().filter(|_| !visits_all(&problem, context.settings.method, Goal::Statistics))

@@ -59,6 +59,8 @@ pub(super) fn report(subject: SearchSubject, result: SearchResult<Solution>) -> 
         distribution: None,
         grid: None,
         bound_by: None,
+        no_bound: None,
         stopped: None,
+        baseline_stopped: None,
     }
 }

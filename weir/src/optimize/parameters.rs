@@ -86,15 +86,14 @@ pub(super) fn usable(parameters: &[Parameter]) -> Result<(), Error> {
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let parameters = context.scenario.optimize.as_ref().map_or(&[][..], |spec| &spec.parameters);
     let grid = Grid::new(parameters.iter().map(axis).collect()).map_err(|e| at(parameters, &e))?;
-    let baseline = NonZeroU64::new(context.preparing().baseline()?);
-    let baseline = baseline.ok_or_else(|| Error::input("the scenario takes no time: there is nothing to compare"))?;
+    let (baseline, baseline_stopped) = baseline(context)?;
     let subject = context.subject()?;
     let input = input(context, &subject);
     let search = Search {
         grid: &grid,
         input: &input,
         shard: context.options.shard.unwrap_or(Shard::ALL),
-        baseline: Some(baseline),
+        baseline,
         checkpoint: context.options.checkpoint.map(Checkpoint::file),
     };
     let (runs, span) = (context.runs(), tracing::Span::current());
@@ -118,9 +117,20 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     }
     let mut report = whole_report(subject, part)?;
     report.result.wall_s = context.wall();
+    report.baseline_stopped = report.baseline_stopped.and(baseline_stopped);
     let changes = report.result.solution.parameters.iter().flatten();
     let changes = changes.map(|(path, value)| Change::Set(path.clone(), value.clone())).collect();
     Ok(SearchOutcome::whole(report, changes))
+}
+
+/// The makespan of the scenario as it is, ps, or why it stops before its end.
+fn baseline(context: &SearchContext<'_>) -> Result<(Option<NonZeroU64>, Option<String>), Error> {
+    match context.preparing().baseline().map(NonZeroU64::new) {
+        Ok(None) => Err(Error::input("the scenario takes no time: there is nothing to compare")),
+        Ok(makespan) => Ok((makespan, None)),
+        Err(error) if error.kind() == ErrorKind::Stopped => Ok((None, Some(error.brief()))),
+        Err(error) => Err(error),
+    }
 }
 
 /// What decides makespans beside the values: the files, the arbiter, the values of the command line.
@@ -149,7 +159,9 @@ pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchR
         None => error,
     })?;
     let distribution = Some(grid.distribution().clone());
-    Ok(SearchReport { distribution, grid: Some(grid), stopped, ..report(subject, result) })
+    // Parts do not say why.
+    let baseline_stopped = grid.baseline().is_none().then(|| "it does not run to its end".to_owned());
+    Ok(SearchReport { distribution, grid: Some(grid), stopped, baseline_stopped, ..report(subject, result) })
 }
 
 /// The candidates of a grid that stop, the first by its values.
@@ -177,7 +189,7 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Error> {
     let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
     let complete = outcome.complete();
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
-    let baseline = outcome.baseline().unwrap_or(best) as f64;
+    let baseline = outcome.baseline().map_or(f64::INFINITY, |baseline| baseline as f64);
     let solution = Solution::of_parameters(values.into_iter().map(own).collect());
     let result = SearchResult {
         candidates: Some(outcome.grid().candidates().into()),

@@ -40,6 +40,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let changes = vec![Change::Ranks(names.clone())];
     let result = SearchResult { wall_s, baseline, ..result }.with_solution(Solution::of_placement(names));
     let payback = wall_s.zip(simulated).and_then(|(wall, (before, after))| payback(wall, before, after));
+    let simulated = simulated.map(|(before, after)| (Some(before), after));
     let report = SearchReport { simulated, payback, ..report(subject, result) };
     Ok(SearchOutcome::whole(report, changes))
 }
@@ -158,7 +159,7 @@ impl<'a> RankPlacement<'a> {
     }
 
     /// Whether rank i runs on the i-th device as it is: unless a rank runs on a device that may not be chosen.
-    fn begins_as_it_is(&self) -> bool {
+    pub(super) fn begins_as_it_is(&self) -> bool {
         self.context.scenario.ranks.as_deref().is_some_and(|ranks| self.devices.starts_with(ranks))
     }
 

@@ -115,6 +115,16 @@ pub enum SettingsError {
         /// The method asked for.
         method: Method,
     },
+    /// A cost of pairs of devices is not what a simulation gives.
+    #[error(
+        "the method `local-search` simulates each placement, and the objective `{}` is a cost of pairs of devices: use \
+         `auto` or `bisection`, which search by it, or the objective `makespan`",
+        objective.word()
+    )]
+    SimulatesNoCost {
+        /// The objective asked for.
+        objective: Objective,
+    },
     /// The objective is about items that nothing names.
     #[error(
         "the objective `{0}` needs the items in the scenario, such as `objective: {{ {0}: [a, b] }}`",
@@ -179,10 +189,11 @@ pub enum SettingsError {
         option: SplitOption,
     },
     /// Candidates are counted where each is simulated.
-    #[error(
-        "`candidates` is for searches that simulate each candidate: leave it out, or use the method `local-search`"
-    )]
-    NotCounted,
+    #[error("`candidates` is for searches that simulate each candidate: leave it out, or use {}", counting(*objective))]
+    NotCounted {
+        /// The objective asked for.
+        objective: Objective,
+    },
     /// All candidates are visited, or so many at most.
     #[error("the method `exhaustive` visits all candidates: leave out `candidates`, or use the method `local-search`")]
     VisitsAll,
@@ -220,6 +231,11 @@ fn instead(method: Method) -> &'static str {
         }
         _ => "use `exhaustive` or `local-search`, which simulate each candidate",
     }
+}
+
+/// What to use for candidates to be simulated.
+fn counting(objective: Objective) -> &'static str {
+    if objective.is_cost() { "the objective `makespan`" } else { "the method `local-search`" }
 }
 
 /// A number of candidates in words; none above 2^128.
@@ -295,6 +311,9 @@ impl Settings {
         if objective.is_cost() && vary != Vary::Placement {
             return Err(SettingsError::ForPlacement { objective });
         }
+        if objective.is_cost() && method == Method::LocalSearch {
+            return Err(SettingsError::SimulatesNoCost { objective });
+        }
         if simulated && method.is_fast() {
             return Err(SettingsError::MethodSimulates { method });
         }
@@ -311,7 +330,7 @@ impl Settings {
             return Err(SettingsError::VisitsAll);
         }
         if options.candidates.is_some() && !simulated && (sweep || vary != Vary::Order) {
-            return Err(SettingsError::NotCounted);
+            return Err(SettingsError::NotCounted { objective });
         }
         match options.split() {
             Some(option) if sweep => Err(SettingsError::OneSearch { option }),

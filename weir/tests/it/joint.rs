@@ -1,10 +1,12 @@
 //! Searches that simulate each candidate, beside nested loops over scenarios that are read anew.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use weir::Scenario;
-use weir::optimize::{Method, Objective, SearchOptions, SearchReport, Vary};
+use weir::optimize::{Method, Objective, SearchOptions, SearchReport, Vary, Watch};
 
 /// A program: each transfer with its ranks, megabytes, and which earlier item it waits for, if any.
 #[derive(Clone, Debug)]
@@ -183,7 +185,7 @@ optimize: { vary: order, objective: OBJECTIVE }
     let best = |name: &str, objective: &str| {
         let file = file(&format!("goal-{name}.yaml"), &text.replace("OBJECTIVE", objective));
         let report = found(&file, &SearchOptions::default());
-        assert_eq!(report.simulated, Some((60_000_000_000, 60_000_000_000)), "the last ends as before");
+        assert_eq!(report.simulated, Some((Some(60_000_000_000), 60_000_000_000)), "the last ends as before");
         let order = report.result.solution.order.expect("an order").remove(0).1;
         (report.result.baseline, report.result.best, order.join(" "))
     };
@@ -316,6 +318,122 @@ optimize:
         let error = Scenario::open(&file).expect("is right").optimize_with(0, &options).expect_err("nothing ends");
         assert!(error.to_string().contains("no candidate runs to its end"), "{error}");
     }
+}
+
+/// The scenario as it is stops; other candidates do not: a grid, local search over it, and all placements go on.
+#[test]
+fn a_baseline_that_stops_is_no_end_of_a_search() {
+    let stops = |size: &str, optimize: &str| {
+        three(&format!(
+            "on_failure: fail
+ranks: [g0, g1]
+events: [{{ at: 5ms, link: [g0, s], bandwidth: down }}]
+workload:
+  - transfer: {{ id: a, from: {{ rank: 0 }}, to: {{ rank: 1 }}, size: {size} }}
+optimize:
+  {optimize}
+"
+        ))
+    };
+    let sizes = "vary: parameters
+  parameters: { workload[0].transfer.size: [100MB, 10MB] }";
+    let places = "vary: placement
+  devices: [g0, g1, g2]";
+    let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(100), ..SearchOptions::default() };
+    for (name, size, optimize, options, best) in [
+        ("stops-grid.yaml", "100MB", sizes, SearchOptions::default(), 1e9),
+        ("stops-local.yaml", "100MB", sizes, local, 1e9),
+        ("stops-places.yaml", "100MB", places, SearchOptions::default(), 10e9),
+    ] {
+        let report = found(&file(name, &stops(size, optimize)), &options);
+        assert_eq!((report.result.best, report.baseline()), (best, None), "{name}");
+        let why = report.baseline_stopped.as_deref().unwrap_or_default();
+        assert!(why.contains("is down under transfer `a`"), "{name}: {why}");
+        assert_eq!(report.makespans(), Some((None, best as u64)), "{name}");
+        let text = weir_report::text::search(&report);
+        assert!(text.contains("; baseline: stopped: ") && text.contains(why), "{text}");
+        let mut json = Vec::new();
+        report.write(&mut json).expect("is written");
+        let json = String::from_utf8(json).expect("is UTF-8");
+        assert!(json.contains("\"baseline_stopped\":") && !json.contains("\"baseline_s\""), "{json}");
+    }
+    let all = stops("100MB", "vary: placement\n  devices: [g0, g1]");
+    let error = Scenario::open(file("stops-all.yaml", &all)).expect("is right").optimize().expect_err("nothing ends");
+    assert!(error.to_string().contains("no candidate runs to its end"), "{error}");
+}
+
+/// Raises a flag when the candidates begin: a signal that comes then.
+struct EndsAtCandidates(AtomicBool);
+
+impl Watch for EndsAtCandidates {
+    fn begin(&self, _: &'static str, _: u64, _: u64) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What is simulated first is the scenario as it is: a search that is ended before another candidate has that.
+#[test]
+fn a_search_that_is_ended_at_once_has_the_baseline() {
+    let text = three(
+        "ranks: [g0, g1, g2]
+workload:
+  - transfer: { id: a, from: { rank: 0 }, to: { rank: 1 }, size: 100MB }
+  - transfer: { id: b, from: { rank: 0 }, to: { rank: 2 }, size: 10MB }
+optimize: { vary: [order, placement] }
+",
+    );
+    let watch = EndsAtCandidates(AtomicBool::new(false));
+    for method in [Method::Exhaustive, Method::LocalSearch] {
+        watch.0.store(false, Ordering::Relaxed);
+        let options =
+            SearchOptions { method: Some(method), cancel: Some(&watch.0), watch: &watch, ..SearchOptions::default() };
+        let result = found(&file("ended.yaml", &text), &options).result;
+        assert_eq!((result.best, result.baseline, result.evaluated, result.complete), (11e9, 11e9, 1, false));
+    }
+}
+
+/// 2,000 points of 240 transfers take longer to read than the bound may take: the search has candidates all the same.
+#[test]
+fn the_bound_takes_a_part_of_the_budget() {
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 10GB/s } }
+  tree: { s: { kind: switch, children: { \"g[0-15]\": { kind: gpu, link: x } } } }
+arbiter: max-min
+workload:
+  - pattern: { kind: all-to-all, id: x, size: 1MB }
+  - compute: { id: k, device: g0, time: 2ms, after: [x] }
+optimize:
+  vary: [order, parameters]
+  parameters: { \"workload[0].pattern.size\": { from: 1MB, to: 2000MB, step: 1MB } }
+";
+    let options = SearchOptions { budget: Some(Duration::from_secs(4)), ..SearchOptions::default() };
+    let begin = Instant::now();
+    let report = found(&file("budget.yaml", text), &options);
+    assert!(!report.result.complete && begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    assert!(report.result.bound.is_none() && report.no_bound.is_some(), "{:?}", report.result.bound);
+    let text = weir_report::text::search(&report);
+    assert!(text.contains("there is no lower bound: its part of the time was over"), "{text}");
+}
+
+/// A grid by another time than the makespan has the statistics of all candidates.
+#[test]
+fn every_time_has_percentiles() {
+    let text = three(
+        "workload:
+  - transfer: { id: a, from: g0, to: g2, size: 100MB }
+  - transfer: { id: b, from: g1, to: g2, size: 10MB }
+optimize:
+  vary: parameters
+  objective: { end: [b] }
+  parameters: { workload[1].transfer.size: [10MB, 20MB, 30MB] }
+",
+    );
+    // Two share the link into g2: b ends after twice its size at 10 GB/s.
+    let report = found(&file("ends.yaml", &text), &SearchOptions::default());
+    let result = &report.result;
+    assert_eq!((result.best, result.median, result.worst), (2e9, Some(4e9), Some(6e9)));
+    assert!(result.percentiles.is_some() && report.distribution.is_some());
 }
 
 /// A joint search does not begin where a value cannot be read, however late it would come to it.

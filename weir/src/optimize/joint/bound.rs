@@ -8,8 +8,6 @@
 //! crosses them. Where values vary the least of all points counts, where these are few.
 //! **Source.** Elementary; Graham's bounds for list scheduling (1969) are of this kind.
 
-use std::sync::atomic::Ordering;
-
 use rayon::prelude::*;
 use weir_optimize::joint::Candidate;
 use weir_optimize::search::Objective;
@@ -24,6 +22,8 @@ use super::simulated::items;
 
 /// Points of a grid that a bound is taken of, each of which is read; *assumed*, some seconds.
 const MOST_POINTS: u128 = 2_000;
+/// The part of the time that is left which the bound may take, where a search has a budget; *assumed*.
+const OF_BUDGET: u32 = 4;
 /// What rates may exceed a bandwidth by, as runs allow it, and roundings.
 const SLACK: f64 = 1e-9;
 
@@ -42,26 +42,38 @@ impl Bound {
     }
 }
 
+/// The bound was not known when its time was over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("its part of the time was over before it was known")]
+pub(super) struct OutOfTime;
+
 /// A bound of all candidates; none where none is known: links change, packets are sent, or there are too many points.
-pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Option<Bound> {
+///
+/// # Errors
+/// It takes more than its part of the time, or the search must end.
+pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Option<Bound>, OutOfTime> {
     let axes = &candidates.space.axes;
     let points = axes.iter().try_fold(1_u128, |all, &values| all.checked_mul(values as u128));
-    let points = points.filter(|&points| points <= MOST_POINTS)? as usize;
+    let Some(points) = points.filter(|&points| points <= MOST_POINTS) else { return Ok(None) };
+    let passed = context.begin.elapsed();
+    let end = context.options.budget.map(|budget| passed + budget.saturating_sub(passed) / OF_BUDGET);
+    let is_over = || context.cancelled() || end.is_some_and(|end| context.begin.elapsed() >= end);
     let of_point = |point: usize| {
-        if context.cancel.load(Ordering::Relaxed) {
-            return None;
+        if is_over() {
+            return Err(OutOfTime);
         }
         let mut left = point;
         let mut digit = |&values: &usize| (left % values, left /= values).0;
         let values = axes.iter().map(&mut digit).collect();
         let edits = candidates.edits(&Candidate { values, ..candidates.space.first() });
         match edits.is_empty() {
-            true => at(context, candidates, context.scenario),
-            false => at(context, candidates, &context.runs().read(&edits).ok()?),
+            true => Ok(at(context, candidates, context.scenario)),
+            false => Ok(context.runs().read(&edits).ok().and_then(|read| at(context, candidates, &read))),
         }
     };
-    let bounds: Option<Vec<Bound>> = (0..points).into_par_iter().map(of_point).collect();
-    bounds?.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))
+    let bounds: Vec<Option<Bound>> = (0..points as usize).into_par_iter().map(of_point).collect::<Result<_, _>>()?;
+    let bounds: Option<Vec<Bound>> = bounds.into_iter().collect();
+    Ok(bounds.and_then(|bounds| bounds.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))))
 }
 
 /// The bound of one scenario: the highest of all kinds.

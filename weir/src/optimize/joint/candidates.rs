@@ -54,12 +54,17 @@ impl<'a> Candidates<'a> {
         Ok(Self { context, space, places, ranks, axes })
     }
 
+    /// The scenario as it is; none where that is no candidate.
+    pub(super) fn own(&self) -> Option<Candidate> {
+        let placed = self.ranks.as_ref().is_none_or(RankPlacement::begins_as_it_is);
+        let values: Option<Vec<usize>> = self.axes.iter().map(own_value).collect();
+        values.filter(|_| placed).map(|values| Candidate { values, ..self.space.first() })
+    }
+
     /// Where chains of moves begin: the scenario as it is, or what is closest to it, then the best placements by costs.
     pub(super) fn starts(&self) -> Vec<Candidate> {
-        let own_value = |(parameter, values): &(&Parameter, Vec<String>)| {
-            values.iter().position(|value| Some(value) == parameter.own.as_ref()).unwrap_or(0)
-        };
-        let own = Candidate { values: self.axes.iter().map(own_value).collect(), ..self.space.first() };
+        let values = self.axes.iter().map(|axis| own_value(axis).unwrap_or(0)).collect();
+        let own = Candidate { values, ..self.space.first() };
         let placements = self.ranks.as_ref().map_or_else(Vec::new, RankPlacement::best_by_costs);
         let mut starts = vec![own.clone()];
         for placement in placements {
@@ -101,12 +106,16 @@ impl<'a> Candidates<'a> {
     }
 
     /// A candidate in the names of the scenario, and the changes that make it.
-    pub(super) fn solution(&self, candidate: &Candidate) -> Result<(Solution, Vec<Change>), Error> {
+    pub(super) fn solution(
+        &self,
+        context: &SearchContext<'_>,
+        candidate: &Candidate,
+    ) -> Result<(Solution, Vec<Change>), Error> {
         let kinds = self.context.settings.vary.kinds();
         let parameters = kinds.parameters.then(|| self.values(candidate));
         let placement = self.ranks.as_ref().map(|ranks| ranks.names(&candidate.placement));
         let order = match kinds.order {
-            true => Some(super::simulated::Simulated::new(self.context, self).order(candidate)?),
+            true => Some(super::simulated::Simulated::new(context, self).order(candidate)?),
             false => None,
         };
         let set = parameters.iter().flatten().map(|(path, value)| Change::Set(path.clone(), value.clone()));
@@ -115,6 +124,11 @@ impl<'a> Candidates<'a> {
         let changes = set.chain(ranks).chain(orders).collect();
         Ok((Solution { order, placement, parameters }, changes))
     }
+}
+
+/// The place of the value that the scenario has among those of a parameter.
+fn own_value((parameter, values): &(&Parameter, Vec<String>)) -> Option<usize> {
+    values.iter().position(|value| Some(value) == parameter.own.as_ref())
 }
 
 /// What each device sends that sends several, by name, in its order as it is.

@@ -29,7 +29,7 @@ use super::settings::{SearchOptions, SettingsError};
 use crate::Error;
 use candidates::Candidates;
 use goal::natural;
-use simulated::Simulated;
+use simulated::{Baseline, Simulated};
 
 /// Tasks that `auto` simulates to visit all candidates, at most; each candidate counts as [`PER_CANDIDATE`] more.
 /// *Assumed*: about a minute on two cores.
@@ -50,16 +50,20 @@ const EQUAL: f64 = 1e-9;
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let candidates = Candidates::new(context)?;
     let subject = context.subject()?;
-    readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
+    // First of all, so that a search that is ended early has a result.
     let baseline = simulated::baseline(context)?;
-    let bound = bound::of(context, &candidates);
-    let best = best(context, &candidates, (bound.as_ref().map(|bound| bound.value), baseline.hops))?;
+    readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
+    let (bound, no_bound) = match bound::of(context, &candidates) {
+        Ok(bound) => (bound, None),
+        Err(bound::OutOfTime) => (None, Some(bound::OutOfTime.to_string())),
+    };
+    let best = best(context, &candidates, &baseline, bound.as_ref().map(|bound| bound.value))?;
     // A bound above what was found is wrong: then nothing is claimed.
     let holds = |bound: &bound::Bound| best.found.value >= bound.value * (1.0 - EQUAL);
     debug_assert!(bound.as_ref().is_none_or(holds), "{bound:?} above {}", best.found.value);
     let bound = bound.filter(holds);
-    let (solution, changes) = candidates.solution(&best.found.candidate)?;
     let (by_makespan, after) = (context.settings.objective == Objective::Makespan, context.beyond_budget());
+    let (solution, changes) = candidates.solution(&after, &best.found.candidate)?;
     let simulated = match by_makespan || after.cancelled() {
         true => None,
         false => Some((baseline.makespan, Simulated::new(&after, &candidates).makespan(&best.found.candidate)?)),
@@ -67,12 +71,14 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     context.options.watch.finish();
     let least = bound.as_ref().map(|bound| bound.value);
     let result = result(context, &best, (baseline.value, least), candidates.space.candidates()).with_solution(solution);
-    let exchanges = simulated.or(by_makespan.then_some((baseline.makespan, best.found.value as u64)));
-    let placed = exchanges.filter(|_| candidates.ranks.is_some());
-    let payback = result.wall_s.zip(placed).and_then(|(wall, (old, new))| payback(wall, old, new));
+    let makespans = simulated.or(by_makespan.then_some((baseline.makespan, best.found.value as u64)));
+    let placed = makespans.filter(|_| candidates.ranks.is_some());
+    let payback = result.wall_s.zip(placed).and_then(|(wall, (old, new))| payback(wall, old?, new));
     let bound_by = bound.filter(|_| !best.knows_all()).map(|bound| bound.by);
+    let (baseline_stopped, no_bound) = (baseline.stopped, no_bound.filter(|_| !best.knows_all()));
     let (distribution, stopped) = (best.makespans, best.stopped);
-    let report = SearchReport { simulated, payback, distribution, bound_by, stopped, ..report(subject, result) };
+    let known = SearchReport { simulated, payback, distribution, bound_by, ..report(subject, result) };
+    let report = SearchReport { stopped, baseline_stopped, no_bound, ..known };
     Ok(SearchOutcome::whole(report, changes))
 }
 
@@ -130,15 +136,15 @@ impl Best {
     }
 }
 
-/// `hops` are those of the scenario as it is.
 fn best(
     context: &SearchContext<'_>,
     candidates: &Candidates<'_>,
-    (bound, hops): (Option<f64>, u64),
+    baseline: &Baseline,
+    bound: Option<f64>,
 ) -> Result<Best, Error> {
     let all = candidates.space.candidates();
     let limit = context.options.candidates;
-    let of_hops = u128::from(hops) / HOPS_PER_TASK;
+    let of_hops = u128::from(baseline.hops) / HOPS_PER_TASK;
     let tasks = context.scenario.tasks.tasks().len() as u128 + PER_CANDIDATE + of_hops;
     let few = |all: u128| match limit {
         Some(limit) => all <= u128::from(limit).min(MOST_VISITED),
@@ -152,14 +158,33 @@ fn best(
         Method::LocalSearch | Method::Bisection => None,
         _ => all.filter(|&all| few(all)),
     };
-    match visited {
-        Some(all) => every(context, candidates, all as u64),
-        None => some(context, candidates, bound, of_hops),
-    }
+    let (method, (found, makespans), stopped) = match visited {
+        Some(all) => {
+            let (found, stopped) = every(context, candidates, all as u64)?;
+            (Method::Exhaustive, found.unzip(), stopped)
+        }
+        None => {
+            let (found, stopped) = some(context, candidates, bound, of_hops)?;
+            (Method::LocalSearch, (found, None), stopped)
+        }
+    };
+    let found = found.or_else(|| as_it_is(context, candidates, baseline));
+    let found = found.ok_or_else(|| nothing(context, stopped.as_ref()))?;
+    Ok(Best { found, method, makespans: makespans.flatten(), stopped })
+}
+
+/// The scenario as it is, of a search that was ended before it knew another candidate; none where it is none.
+fn as_it_is(context: &SearchContext<'_>, candidates: &Candidates<'_>, baseline: &Baseline) -> Option<JointFound> {
+    let candidate = candidates.own().filter(|_| context.cancelled() && baseline.stopped.is_none())?;
+    Some(JointFound { candidate, value: baseline.value, evaluated: 1, all: false, complete: false })
 }
 
 /// By the value of every candidate.
-fn every(context: &SearchContext<'_>, candidates: &Candidates<'_>, all: u64) -> Result<Best, Error> {
+fn every(
+    context: &SearchContext<'_>,
+    candidates: &Candidates<'_>,
+    all: u64,
+) -> Result<(Option<(JointFound, Option<Distribution>)>, Option<StoppedCandidates>), Error> {
     context.options.watch.begin("candidates", all, 0);
     let makespans = Cell::new(Vec::new());
     let keep = |value: Option<f64>| {
@@ -169,10 +194,8 @@ fn every(context: &SearchContext<'_>, candidates: &Candidates<'_>, all: u64) -> 
     };
     let simulated = Simulated::new(context, candidates);
     let found = visit_all(&candidates.space, &simulated, context.cancel, keep)?;
-    let stopped = simulated.stopped();
-    let found = found.ok_or_else(|| nothing(context, stopped.as_ref()))?;
-    let known = (context.settings.objective == Objective::Makespan).then(|| makespans.take().into_iter().collect());
-    Ok(Best { found, method: Method::Exhaustive, makespans: known, stopped })
+    let known = || context.settings.objective.is_time().then(|| makespans.take().into_iter().collect());
+    Ok((found.map(|found| (found, known())), simulated.stopped()))
 }
 
 /// By moves from one candidate to the next.
@@ -181,7 +204,7 @@ fn some(
     candidates: &Candidates<'_>,
     bound: Option<f64>,
     of_hops: u128,
-) -> Result<Best, Error> {
+) -> Result<(Option<JointFound>, Option<StoppedCandidates>), Error> {
     let tried = (MOST_TASKS / of_hops.max(1)).clamp(1, u128::from(TRIED)) as u64;
     let limit = context.options.candidates.or(context.options.budget.is_none().then_some(tried));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
@@ -196,9 +219,7 @@ fn some(
         cancel: context.cancel,
     }
     .run()?;
-    let stopped = simulated.stopped();
-    let found = found.ok_or_else(|| nothing(context, stopped.as_ref()))?;
-    Ok(Best { found, method: Method::LocalSearch, makespans: None, stopped })
+    Ok((found, simulated.stopped()))
 }
 
 /// Why there is no best.

@@ -48,24 +48,32 @@ type Placed = (Option<OwnPlace>, TaskId);
 
 /// The scenario as it is.
 pub(super) struct Baseline {
-    /// By the objective, the smaller the better.
+    /// By the objective, the smaller the better; infinite where it stops.
     pub(super) value: f64,
-    /// ps.
-    pub(super) makespan: u64,
+    /// ps; none where it stops.
+    pub(super) makespan: Option<u64>,
+    /// Why it stops before its end, where it does.
+    pub(super) stopped: Option<String>,
     /// Links crossed by packets that were simulated; 0 by rates.
     pub(super) hops: u64,
 }
 
 /// Runs the scenario as it is.
 pub(super) fn baseline(context: &SearchContext<'_>) -> Result<Baseline, Error> {
-    let outcome = context.runs().outcome(context.scenario)?;
+    let outcome = match context.runs().outcome(context.scenario) {
+        Ok(outcome) => outcome,
+        Err(error) if error.kind() == ErrorKind::Stopped => {
+            return Ok(Baseline { value: f64::INFINITY, makespan: None, stopped: Some(error.brief()), hops: 0 });
+        }
+        Err(error) => return Err(error),
+    };
     let none = || Error::input(format!("{}: nothing is transferred: there is no throughput", context.scenario.file));
     let value = value_of(context, context.scenario, &outcome).ok_or_else(none)?;
     if value == 0.0 {
         return Err(Error::input("the scenario takes no time: there is nothing to compare"));
     }
     let hops = outcome.packets.as_ref().map_or(0, |packets| packets.hops - packets.skipped_hops);
-    Ok(Baseline { value, makespan: outcome.makespan.0, hops })
+    Ok(Baseline { value, makespan: Some(outcome.makespan.0), stopped: None, hops })
 }
 
 /// The items that the objective is about, in a scenario that was read with other values.
