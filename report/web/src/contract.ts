@@ -104,6 +104,8 @@ export interface Search {
   evaluated: number;
   /** Candidates that stop before their end, of a search that simulates each; absent where there are none. */
   stopped?: StoppedCandidates | null;
+  /** Why the scenario as it is stops before its end; only where it does, and then there is no baseline. */
+  baseline_stopped?: string | null;
   /** Whether the search came to its end; false after an interrupt or a budget. */
   complete: boolean;
   /** Whether no candidate is better by more than 1e-9, with --exact by a picosecond. */
@@ -116,6 +118,8 @@ export interface Search {
   bound_s?: number | null;
   /** What sets the bound, where all candidates are simulated: a link, an engine, the critical path. */
   bound_by?: string | null;
+  /** Why there is no bound, where the search was to have one. */
+  no_bound?: string | null;
   /** The scenario without changes. Of another objective than the makespan, as `bound`. */
   baseline?: number | null;
   /** The best found. Of another objective than the makespan, as `bound`. */

@@ -1,11 +1,12 @@
-// Makespans over the values of the one parameter that varies, in the order of the file.
+// Makespans over the values of the one parameter that varies: quantities by their size, others in the order of the file.
 
 import type { Candidate, Search } from "../contract.ts";
 import { s, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { quantities } from "../core/quantity.ts";
 import { extent, ticks, timeLabels } from "../core/scale.ts";
-import { type Plot, chartBox, linear, marker, plot, telling } from "./axes.ts";
-import { categoryLabels } from "./categories.ts";
+import { type Axis, type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
+import { categoryLabels, placedLabels } from "./categories.ts";
 import { baselineLevel } from "./curve.ts";
 
 /** More values are not told apart: their sorted curve and histogram say more. */
@@ -14,40 +15,85 @@ const MOST = 200;
 export interface ByValue {
   path: string;
   rows: Candidate[];
+  /** Where each row stands: its quantity, or its place in the list. */
+  places: number[];
+  scale: "list" | "linear" | "logarithmic";
 }
 
-/** The rows of a search over one parameter, all of them, in the order of its values; null for any other search. */
+/** The rows of a search over one parameter, all of them: ascending where all are quantities; null for any other search. */
 export function byValueOf(search: Search): ByValue | null {
   const rows = [...(search.rows ?? [])].sort((a, b) => a.candidate - b.candidate);
   const paths = Object.keys(rows[0]?.parameters ?? {});
   const isWhole = rows.length === search.candidates && rows.length > 1 && rows.length <= MOST;
-  return isWhole && paths.length === 1 ? { path: paths[0]!, rows } : null;
+  return isWhole && paths.length === 1 ? placed(paths[0]!, rows) : null;
+}
+
+function placed(path: string, rows: Candidate[]): ByValue {
+  const values = quantities(rows.map((row) => row.parameters[path] ?? ""));
+  if (!values) return { path, rows, places: rows.map((_, i) => i), scale: "list" };
+  const pairs = rows.map((row, i) => ({ row, value: values[i]! })).sort((a, b) => a.value - b.value);
+  const places = pairs.map(({ value }) => value);
+  return { path, rows: pairs.map(({ row }) => row), places, scale: isGeometric(places) ? "logarithmic" : "linear" };
+}
+
+/** Least factor from the first to the last value for a logarithmic axis; assumed. */
+const FACTOR = 10;
+
+/** Whether ascending values are closer to equal factors than to equal steps. */
+function isGeometric(values: number[]): boolean {
+  const [low, high] = extent(values);
+  if (!(low > 0) || high / low < FACTOR) return false;
+  const spread = (steps: number[]) => {
+    const [least, most] = extent(steps.filter((step) => step > 0));
+    return most / least;
+  };
+  const between = (step: (from: number, to: number) => number) =>
+    spread(values.slice(1).map((value, i) => step(values[i]!, value)));
+  return between((from, to) => Math.log(to / from)) < between((from, to) => to - from);
+}
+
+/** The axis of the values, with room at both ends. */
+function axisOf({ path, places, scale }: ByValue): Axis {
+  const [low, high] = extent(places);
+  const title = visible(path);
+  if (scale === "list") return linear(low - 0.5, high + 0.5, title, [], []);
+  if (scale === "linear") return linear(low - (high - low) * 0.04, high + (high - low) * 0.04, title, [], []);
+  const room = (high / low) ** 0.04;
+  return logarithmic(low / room, high * room, title, [], []);
 }
 
 /** Each value with its makespan, and where the scenario as it is stands. */
-export function byValueChart(search: Search, { path, rows }: ByValue): HTMLElement {
+export function byValueChart(search: Search, byValue: ByValue): HTMLElement {
+  const { path, rows, places, scale } = byValue;
   const [low, high] = extent(rows.map((row) => row.makespan_s).concat(search.baseline_s ?? []));
   const room = (high - low || high || 1) * 0.08;
   const marks = ticks(low - room, high + room, 6);
   const p = plot(
-    linear(-0.5, rows.length - 0.5, visible(path), [], []),
+    axisOf(byValue),
     linear(low - room, high + room, "makespan", marks, timeLabels(marks)),
     `Makespan over ${visible(path)}`,
   );
   const values = rows.map((row) => row.parameters[path] ?? "");
-  for (const label of categoryLabels(values, p.x(1) - p.x(0)))
+  const labels = scale === "list" ? categoryLabels(values, p.x(1) - p.x(0)) : placedLabels(values, places.map(p.x));
+  for (const label of labels)
     p.root.append(
-      s("text", { class: "tick category", x: p.x(label.at), y: p.bottom + 17, "text-anchor": "middle" }, label.text),
+      s(
+        "text",
+        { class: "tick category", x: p.x(places[label.at]!), y: p.bottom + 17, "text-anchor": "middle" },
+        label.text,
+      ),
     );
   if (search.baseline_s != null) baselineLevel(p, search.baseline_s);
-  const d = rows.map((row, i) => `${i ? "L" : "M"}${p.x(i).toFixed(1)} ${p.y(row.makespan_s).toFixed(1)}`).join("");
+  const d = rows
+    .map((row, i) => `${i ? "L" : "M"}${p.x(places[i]!).toFixed(1)} ${p.y(row.makespan_s).toFixed(1)}`)
+    .join("");
   p.root.append(s("path", { class: "curve", d }));
-  rows.forEach((row, i) => p.root.append(mark(p, row, i, path)));
+  rows.forEach((row, i) => p.root.append(mark(p, row, p.x(places[i]!), path)));
   return chartBox(p, "value");
 }
 
-function mark(p: Plot, row: Candidate, i: number, path: string): SVGElement {
-  const [x, y] = [p.x(i), p.y(row.makespan_s)];
+function mark(p: Plot, row: Candidate, x: number, path: string): SVGElement {
+  const y = p.y(row.makespan_s);
   const shape = row.best
     ? marker(0, x, y, "var(--faster)", 5.5)
     : s("circle", { class: "curve-dot", cx: x, cy: y, r: 3.2 });

@@ -36,3 +36,20 @@ export function categoryLabels(values: string[], step: number): Label[] {
   }
   return labels;
 }
+
+/** The labels of values at ascending places, pixels, that do not touch the one before; the last value has one always. */
+export function placedLabels(values: string[], places: number[]): Label[] {
+  const all = values.map((value, at) => ({
+    at,
+    text: isolated(value),
+    width: [...visible(value)].length * CHARACTER,
+  }));
+  const fits = (a: Label, b: Label) => places[b.at]! - places[a.at]! >= (a.width + b.width) / 2 + GAP;
+  const labels: Label[] = [];
+  const last = all[all.length - 1];
+  for (const label of all.slice(0, -1)) {
+    const before = labels[labels.length - 1];
+    if ((!before || fits(before, label)) && fits(label, last!)) labels.push(label);
+  }
+  return last ? [...labels, last] : [];
+}

@@ -15,6 +15,7 @@ import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
 import { againstBaseline, searched } from "../../src/panels/search.ts";
 import { byValueOf } from "../../src/charts/by-value.ts";
+import { placedLabels } from "../../src/charts/categories.ts";
 import { equalTimes } from "../../src/panels/operations.ts";
 import { family } from "../../src/timeline/engines.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
@@ -153,6 +154,47 @@ test("a search over one value is drawn over that value, in the order of the file
   );
   assert.equal(byValueOf({ ...parameters!, candidates: 4, rows }), null, "some candidates are not in the data");
   assert.equal(byValueOf(order!), null);
+});
+
+test("quantities are drawn by their size, ascending", () => {
+  const [, , parameters] = fixture("results").searches;
+  const drawn = (values: string[]) => {
+    const rows = values.map((value, candidate) => ({
+      candidate,
+      parameters: { x: value },
+      makespan_s: candidate,
+      makespan_ps: candidate * 1e12,
+      ratio: 1,
+      best: candidate === 0,
+    }));
+    const { scale, places, rows: sorted } = byValueOf({ ...parameters!, candidates: rows.length, rows })!;
+    return { scale, places, order: sorted.map((row) => row.candidate) };
+  };
+  assert.deepEqual(drawn(["20GB/s", "2GB/s", "80Gb/s", "10.5GB/s"]), {
+    scale: "linear",
+    places: [2e9, 1e10, 1.05e10, 2e10],
+    order: [1, 2, 3, 0],
+  });
+  assert.deepEqual(drawn(["1MiB", "1kB", "32KiB"]), {
+    scale: "logarithmic",
+    places: [1e3, 32768, 1048576],
+    order: [1, 2, 0],
+  });
+  assert.deepEqual(drawn(["0", "1", "100"]).scale, "linear");
+  for (const list of [
+    ["1MB", "none", "1kB"],
+    ["1MB", "1ms"],
+    ["1MB", "1000kB"],
+  ])
+    assert.deepEqual(drawn(list).places, [...list.keys()], list.join());
+});
+
+test("labels of values at their places do not touch", () => {
+  const labels = placedLabels(["1kB", "2kB", "4kB", "1MB"], [0, 10, 60, 300]);
+  assert.deepEqual(
+    labels.map((label) => label.at),
+    [0, 2, 3],
+  );
 });
 
 test("a proved search that left candidates out is an exact one", () => {
