@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_plugin_api::Registry;
-use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
+use weir_scenario::{Choice, Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation};
 
 fn registry() -> Registry {
@@ -71,6 +71,34 @@ workload:
     let operation = &scenario.operations[0];
     assert_eq!(operation.estimates.iter().map(|e| e.formula.as_str()).collect::<Vec<_>>(), ["bound", "ring"]);
     assert_eq!(operation.details["bus_factor"], 1.5);
+}
+
+/// A ring has 2 · 2 · 3 messages, of 9 GB each in 3·10^6 chunks: too many tasks. It would be the fastest.
+#[test]
+fn alternatives_that_are_refused_are_named() {
+    let auto = |size: &str| {
+        let text = format!(
+            "weir: 1
+topology:
+  link_types: {{ l: {{ bandwidth: 1GB/s, latency: 1us }} }}
+  tree: {{ s: {{ kind: switch, children: {{ \"gpu[0-2]\": {{ kind: gpu, link: l }} }} }} }}
+workload:
+  - collective: {{ id: r, kind: all-reduce, size: {size}, ranks: \"gpu[0-2]\", algorithm: auto, chunk: 1kB }}
+"
+        );
+        let scenario = load(Input::text(&text, "-", None), &LoadOptions::default(), &registry()).unwrap();
+        scenario.operations[0].choice.clone().unwrap()
+    };
+    let (small, large) = (auto("30kB"), auto("9GB"));
+    let labels = |choice: &Choice| choice.not_tried.iter().map(|way| way.label.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        (small.label(), labels(&small)),
+        (Some("ring"), vec!["recursive-doubling".into(), "recursive-halving-doubling".into()])
+    );
+    assert!(small.not_tried.iter().all(|way| way.reason.contains("needs a power of two of ranks, not 3")));
+    assert_eq!(labels(&large)[0], "ring");
+    assert!(large.not_tried[0].reason.contains("tasks, more than 10000000)"), "{}", large.not_tried[0].reason);
+    assert_eq!(large.label(), Some("direct"));
 }
 
 #[test]
