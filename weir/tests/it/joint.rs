@@ -336,7 +336,7 @@ optimize:
         ))
     };
     let sizes = "vary: parameters
-  parameters: { workload[0].transfer.size: [100MB, 10MB] }";
+  parameters: { \"workload[0].transfer.size\": [100MB, 10MB] }";
     let places = "vary: placement
   devices: [g0, g1, g2]";
     let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(100), ..SearchOptions::default() };
@@ -426,7 +426,7 @@ fn every_time_has_percentiles() {
 optimize:
   vary: parameters
   objective: { end: [b] }
-  parameters: { workload[1].transfer.size: [10MB, 20MB, 30MB] }
+  parameters: { \"workload[1].transfer.size\": [10MB, 20MB, 30MB] }
 ",
     );
     // Two share the link into g2: b ends after twice its size at 10 GB/s.
