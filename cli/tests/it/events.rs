@@ -283,7 +283,7 @@ fn other_traffic_alone_takes_no_link_down() {
     let text = two_hosts(load).replace("h[0-2]", "h[0-7]");
     let ended = run_in(&TempDir::new().expect("a folder"), &text, &["run", "s.yaml"]);
     assert!(ended.stdout.contains("note: 5 more links changed\n"), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("down"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("down for"), "{}", ended.stdout);
 }
 
 #[test]

@@ -91,5 +91,5 @@ fn a_dllp_is_not_taken_for_the_packet_before_it() {
     engine.step(128_400).unwrap();
     finish(&mut engine);
     let told: Vec<_> = engine.held(2).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
-    assert_eq!(told, [(HeldCause::Arbitration, 0, None, 400)]);
+    assert_eq!(told, [(HeldCause::Dllp, 0, None, 400)]);
 }

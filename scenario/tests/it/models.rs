@@ -86,7 +86,7 @@ workload:
   - collective: {{ id: r, kind: all-reduce, size: {size}, ranks: \"gpu[0-2]\", algorithm: auto, chunk: 1kB }}
 "
         );
-        let scenario = load(Input::text(&text, "-", None), &LoadOptions::default(), &registry()).unwrap();
+        let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry()).unwrap();
         scenario.operations[0].choice.clone().unwrap()
     };
     let (small, large) = (auto("30kB"), auto("9GB"));

@@ -407,7 +407,7 @@ optimize:
   vary: [order, parameters]
   parameters: { \"workload[0].pattern.size\": { from: 1MB, to: 2000MB, step: 1MB } }
 ";
-    let options = SearchOptions { budget: Some(Duration::from_secs(4)), ..SearchOptions::default() };
+    let options = SearchOptions { budget: Some(Duration::from_millis(200)), ..SearchOptions::default() };
     let begin = Instant::now();
     let report = found(&file("budget.yaml", text), &options);
     assert!(!report.result.complete && begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
