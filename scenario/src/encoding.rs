@@ -40,13 +40,15 @@ pub fn wide_encoding(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 mod tests {
     use super::*;
 
+    type Encode = fn(char) -> Vec<u8>;
+
     #[test]
     fn wide_encodings_are_known_with_and_without_a_mark() {
         let text = "at,from,to,bandwidth\n";
-        let wide = |mark: bool, of: fn(char) -> Vec<u8>| -> Vec<u8> {
+        let wide = |mark: bool, of: Encode| -> Vec<u8> {
             mark.then_some('\u{feff}').into_iter().chain(text.chars()).flat_map(of).collect()
         };
-        let encodings: [(&str, fn(char) -> Vec<u8>); 4] = [
+        let encodings: [(&str, Encode); 4] = [
             ("UTF-16 (little-endian)", |c| (c as u16).to_le_bytes().to_vec()),
             ("UTF-16 (big-endian)", |c| (c as u16).to_be_bytes().to_vec()),
             ("UTF-32 (little-endian)", |c| (c as u32).to_le_bytes().to_vec()),

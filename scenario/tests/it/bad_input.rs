@@ -26,7 +26,7 @@ fn unknown_keys() {
     );
     refused(on_t2("wrkload: []\n"), (5, 1), "unknown key `wrkload` in the scenario", "did you mean `workload`?");
     let below = "it is a key of `topology`: move it into that map";
-    refused(on_t2("tree: {}\n"), (5, 1), "unknown key `tree` in the scenario", below);
+    refused(on_t2("tree: {}\nworkload: []\n"), (5, 1), "unknown key `tree` in the scenario", below);
     refused(on_t2("workload:\n  - trasnfer: {}\n"), (6, 5), "unknown operation `trasnfer`", "did you mean `transfer`?");
     refused(one("pattern: { kind: ring, size: 1MB, grid: [2] }"), (6, 39), "unknown key `grid` in a pattern", "size");
     refused(

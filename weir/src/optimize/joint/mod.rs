@@ -179,12 +179,15 @@ fn as_it_is(context: &SearchContext<'_>, candidates: &Candidates<'_>, baseline: 
     Some(JointFound { candidate, value: baseline.value, evaluated: 1, all: false, complete: false })
 }
 
+/// The best of all candidates, and their times where the objective is one.
+type Known = (JointFound, Option<Distribution>);
+
 /// By the value of every candidate.
 fn every(
     context: &SearchContext<'_>,
     candidates: &Candidates<'_>,
     all: u64,
-) -> Result<(Option<(JointFound, Option<Distribution>)>, Option<StoppedCandidates>), Error> {
+) -> Result<(Option<Known>, Option<StoppedCandidates>), Error> {
     context.options.watch.begin("candidates", all, 0);
     let makespans = Cell::new(Vec::new());
     let keep = |value: Option<f64>| {
