@@ -26,6 +26,7 @@ mod packets;
 mod plugins;
 mod port_plugins;
 mod report;
+mod rerouting;
 mod routing;
 mod saved;
 mod schemas;
