@@ -5,23 +5,22 @@ mod rows;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use weir_plugin_api::{PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
-use weir_sim_core::TaskId;
+use weir_sim_core::{TaskId, Work};
 
 use crate::cause::{cause_text, place_text};
-use crate::json::{RunJson, write_line};
+use crate::json::{OperationRow, RunJson, TransferRow, write_line};
 use crate::run::params_text;
 use crate::saved::{self, SavedError};
 use crate::spread::EndSpreadJson;
 use crate::text::ROWS;
 use crate::{Detail, EndSpread, ResultKind, Run};
-use rows::{ById, RowsById};
+use rows::{ById, RowsById, Subject};
 pub use rows::{CompareRow, Timed};
 
 /// One result to compare.
@@ -50,41 +49,8 @@ pub struct Column {
     transfers: Vec<(String, Timed)>,
     /// Per operation that a model planned: id, and the time from release to end where it ended.
     operations: Vec<(String, Timed)>,
-    /// What of its rows tells whether those of another column are the same, by id.
-    subjects: BTreeMap<String, Subject>,
     /// The whole result, where it was asked for.
     result: Option<Box<RawValue>>,
-}
-
-/// What a row is of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Subject {
-    Transfer {
-        /// A digest of the names of its source and its target.
-        ends: u64,
-        bytes: u64,
-    },
-    /// By the name of its model.
-    Operation(String),
-}
-
-impl Subject {
-    fn transfer(from: &str, to: &str, bytes: u64) -> Self {
-        let mut hasher = DefaultHasher::new();
-        (from, to).hash(&mut hasher);
-        Self::Transfer { ends: hasher.finish(), bytes }
-    }
-
-    /// Whether two rows with one id may be of one thing: a load keeps its ends where sizes change, and its sizes on another
-    /// machine.
-    fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Transfer { ends, bytes }, Self::Transfer { ends: others, bytes: theirs }) => {
-                ends == others || bytes == theirs
-            }
-            _ => self == other,
-        }
-    }
 }
 
 /// How a spread was measured.
@@ -142,14 +108,6 @@ impl Column {
             Some((run.scenario.task_name(task).into_owned(), text))
         };
         let planned = run.scenario.operations.iter();
-        let models = planned.clone().map(|o| (o.id.to_string(), Subject::Operation(o.model.to_string())));
-        let carried = run.transfers().filter_map(|task| {
-            let (carried, name) = (run.carried(task)?, |node| run.scenario.node_name(node));
-            let bytes = run.departure(task)?.bytes;
-            let subject = Subject::transfer(name(carried.from), name(carried.to), bytes);
-            Some((run.scenario.task_name(task).into_owned(), subject))
-        });
-        let subjects = carried.chain(models).collect();
         let result = |detail| serde_json::value::to_raw_value(&RunJson::new(run, detail));
         Ok(Self {
             file: run.scenario.file.to_owned(),
@@ -164,7 +122,6 @@ impl Column {
             makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan)),
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), transfer(run, t))).collect(),
             operations: planned.map(|planned| (planned.id.to_string(), operation(run, planned))).collect(),
-            subjects,
             result: keep.map(result).transpose()?,
         })
     }
@@ -178,7 +135,7 @@ impl Column {
         let run = saved::read_run(result.get())?;
         let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
         let spread = run.spread.as_ref();
-        let held = |t: &crate::json::TransferRow<'_>| {
+        let held = |t: &TransferRow<'_>| {
             let at = t
                 .bottleneck
                 .as_ref()
@@ -186,10 +143,14 @@ impl Column {
             Some((t.id.to_string(), held_text(&at, t.cause.as_deref()?)))
         };
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
-        let model = |o: &crate::json::OperationRow<'_>| o.details.get("model").map(|model| model.to_string());
-        let models = planned.clone().map(|o| (o.id.to_string(), Subject::Operation(model(o).unwrap_or_default())));
-        let carried = transfers.clone().map(|t| (t.id.to_string(), Subject::transfer(&t.from, &t.to, t.bytes)));
-        let subjects = carried.chain(models).collect();
+        let transfer = |t: &TransferRow<'_>| Timed {
+            subject: Some(Subject::transfer(&t.from, &t.to, t.bytes)),
+            ..since(t.ready_s, t.end_ps, t.end_spread_s)
+        };
+        let operation = |o: &OperationRow<'_>| Timed {
+            subject: Some(Subject::operation(&o.kind)),
+            ..since(o.start_s, o.end_ps, o.end_spread_s)
+        };
         Ok(Self {
             file: format!("{file} ({})", run.file),
             arbiter: run.arbiter.name.to_string(),
@@ -201,9 +162,8 @@ impl Column {
             held: run.transfers.at_hand().iter().take(ROWS).filter_map(held).collect(),
             measured: spread.map(|spread| MeasuredBy { jitter: SimDuration(ps(spread.jitter_s)), seeds: spread.seeds }),
             makespan: saved_time(run.complete.then_some(run.makespan_ps), spread.map(|spread| spread.makespan_s)),
-            transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps, t.end_spread_s))).collect(),
-            operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps, o.end_spread_s))).collect(),
-            subjects,
+            transfers: transfers.map(|t| (t.id.to_string(), transfer(t))).collect(),
+            operations: planned.map(|o| (o.id.to_string(), operation(o))).collect(),
             result: Some(result.to_owned()),
         })
     }
@@ -243,17 +203,23 @@ const PARTING: f64 = 0.05;
 fn transfer(run: &Run<'_>, task: TaskId) -> Timed {
     let times = run.outcome.tasks[task.index()];
     let time = (!times.end.is_never()).then(|| (times.end - times.ready).0);
-    timed(time, run.spread.and_then(|spread| spread.transfer(task)))
+    let subject = run.carried(task).and_then(|carried| {
+        let Work::Carries { bytes, .. } = run.scenario.tasks.tasks()[task.index()].work else { return None };
+        let name = |node| run.scenario.node_name(node);
+        Some(Subject::transfer(name(carried.from), name(carried.to), bytes))
+    });
+    Timed { subject, ..timed(time, run.spread.and_then(|spread| spread.transfer(task))) }
 }
 
 /// From release to end of an operation.
 fn operation(run: &Run<'_>, planned: &PlannedOperation) -> Timed {
     let time = run.simulated(planned).map(|span| span.0);
-    timed(time, run.spread.and_then(|spread| spread.operation(planned)))
+    let subject = Some(Subject::operation(&planned.kind));
+    Timed { subject, ..timed(time, run.spread.and_then(|spread| spread.operation(planned))) }
 }
 
 fn timed(time: Option<u64>, range: Option<EndSpread>) -> Timed {
-    Timed { time, spread: range.map(|range| range.width().0) }
+    Timed { time, spread: range.map(|range| range.width().0), subject: None }
 }
 
 fn since(start_s: Option<f64>, end_ps: Option<u64>, range: Option<EndSpreadJson>) -> Timed {
@@ -261,7 +227,7 @@ fn since(start_s: Option<f64>, end_ps: Option<u64>, range: Option<EndSpreadJson>
 }
 
 fn saved_time(time: Option<u64>, range: Option<EndSpreadJson>) -> Timed {
-    Timed { time, spread: range.map(|range| ps(range.max).saturating_sub(ps(range.min))) }
+    Timed { time, spread: range.map(|range| ps(range.max).saturating_sub(ps(range.min))), subject: None }
 }
 
 /// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
@@ -331,16 +297,16 @@ impl Comparison {
     }
 
     /// The columns of other files that have no row in common with the first: a transfer of one id with equal ends or an equal
-    /// size, or an operation of one id and model. Default ids are the same in every scenario.
+    /// size, or an operation of one id and kind. Default ids are the same in every scenario.
     #[must_use]
     pub fn unrelated(&self) -> Vec<&Column> {
         let Some(first) = self.columns.first() else { return Vec::new() };
         let mut related = vec![false; self.columns.len()];
-        for (id, row) in self.operations().chain(self.transfers()) {
-            let own = first.subjects.get(id).filter(|_| row.times[0].time.is_some());
-            for (at, _) in row.times.iter().enumerate().filter(|(_, timed)| timed.time.is_some()) {
-                let other = self.columns[at].subjects.get(id);
-                related[at] |= own.zip(other).is_some_and(|(own, other)| own.is_like(other));
+        for (_, row) in self.operations().chain(self.transfers()) {
+            let ended = |timed: &Timed| timed.subject.filter(|_| timed.time.is_some());
+            let Some(own) = ended(&row.times[0]) else { continue };
+            for (related, timed) in related.iter_mut().zip(&row.times) {
+                *related |= ended(timed).is_some_and(|other| own.is_like(other));
             }
         }
         // A column without any time says nothing of its rows.

@@ -147,7 +147,7 @@ fn warn_of_unrelated(comparison: &Comparison) {
     for column in comparison.unrelated() {
         let (other, first) = (&column.file, &first.file);
         let what = "have no transfer or operation in common, so only their makespans can be compared";
-        let how = "rows are matched by `id`, and none of both files has the same ends or the same size";
+        let how = "rows are matched by `id`, and no two with one `id` have the same ends or the same size";
         message(&format!("warning: {first} and {other} {what}: {how}"));
     }
 }

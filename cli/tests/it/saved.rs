@@ -43,6 +43,20 @@ fn what_weir_writes_is_read() {
     }
 }
 
+/// A run has its operations in common with what it saved, though they are read from two places.
+#[test]
+fn a_run_is_related_to_its_saved_result() {
+    let folder = Folder::new();
+    let text = SHARED.replace("  - transfer: { id: q, from: g1, to: g2, size: 20MB }\n", "").replace(
+        "transfer: { id: p, from: g0, to: g2, size: 10MB }",
+        "collective: { id: r, kind: all-reduce, size: 3MB, ranks: \"g[0-2]\" }",
+    );
+    let file = folder.write("o.yaml", &text);
+    let result = folder.write("o.json", &run(&["run", &file, "--json"]).stdout);
+    let ended = run(&["compare", &file, &result, "--arbiter", "max-min"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
 /// Stopped while the last packet is on the wire, all bytes have been sent, and the transfer has not.
 #[test]
 fn a_run_that_stopped_within_a_last_packet_is_read() {

@@ -1,7 +1,9 @@
 //! The rows of a comparison: times, ratios to the first column, and whether a difference is within the spread.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher as _};
 
+use rustc_hash::FxHasher;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -12,6 +14,38 @@ pub struct Timed {
     pub time: Option<u64>,
     /// The latest less the earliest end in further runs whose transfers start later, where there were some.
     pub spread: Option<u64>,
+    /// What it is the time of; none of a makespan.
+    pub(super) subject: Option<Subject>,
+}
+
+/// What tells whether two rows with one id are of one thing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Subject {
+    /// A digest of the names of source and target, or of the kind of an operation.
+    names: u64,
+    /// Of a transfer.
+    bytes: Option<u64>,
+}
+
+impl Subject {
+    pub(super) fn transfer(from: &str, to: &str, bytes: u64) -> Self {
+        Self { names: digest((from, to)), bytes: Some(bytes) }
+    }
+
+    pub(super) fn operation(kind: &str) -> Self {
+        Self { names: digest(kind), bytes: None }
+    }
+
+    /// A load keeps its ends where sizes change, and its sizes on another machine.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        self.names == other.names || (self.bytes.is_some() && self.bytes == other.bytes)
+    }
+}
+
+fn digest(names: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    names.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// One row of a comparison: an operation, a transfer, or the makespan.

@@ -99,7 +99,7 @@ pub(crate) struct OperationRow<'a> {
     pub(crate) id: Cow<'a, str>,
     /// `compute`, `barrier`, or the key under which an operation of a model stands.
     #[serde(borrow)]
-    kind: Cow<'a, str>,
+    pub(crate) kind: Cow<'a, str>,
     /// Its release: all it waited for had ended; null if that did not happen.
     #[serde(deserialize_with = "time")]
     pub(crate) start_s: Option<f64>,
