@@ -195,7 +195,7 @@ impl<'a> Packets<'a> {
 
     /// What links carried from when on.
     pub(crate) fn link_steps(&self) -> Vec<LinkStep> {
-        self.changes.as_ref().map_or_else(Vec::new, |changes| changes.log().to_vec())
+        self.changes.as_ref().map_or_else(Vec::new, |changes| changes.log())
     }
 
     pub(crate) fn next_end(&self) -> SimTime {

@@ -16,6 +16,8 @@ struct LinkNow {
     sources: Vec<u32>,
     /// Bytes per second; 0 while it is down.
     bandwidth: f64,
+    /// What it carried from when on, in order of time.
+    steps: Vec<(SimTime, f64)>,
     totals: LinkChangeTotals,
 }
 
@@ -49,8 +51,6 @@ pub(crate) struct ChangeCursor<'a> {
     due: Vec<u32>,
     /// Steps taken.
     steps: u64,
-    /// What links carried from when on, the first [`MOST_STEPS`].
-    log: Vec<LinkStep>,
 }
 
 impl<'a> ChangeCursor<'a> {
@@ -64,6 +64,7 @@ impl<'a> ChangeCursor<'a> {
                 let own = links.entry(link).or_insert_with(|| LinkNow {
                     sources: Vec::new(),
                     bandwidth: fabric.link(link).bandwidth,
+                    steps: Vec::new(),
                     totals: LinkChangeTotals { link, changes: 0, down: SimDuration::ZERO, since: SimTime::NEVER },
                 });
                 if own.sources.last() != Some(&at) {
@@ -72,7 +73,7 @@ impl<'a> ChangeCursor<'a> {
             }
         }
         let states = vec![LinkState::Up; walks.len()];
-        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0, log: Vec::new() }
+        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0 }
     }
 
     /// When links change next; [`SimTime::NEVER`] for not any more.
@@ -127,9 +128,6 @@ impl<'a> ChangeCursor<'a> {
             if bandwidth.to_bits() != own.bandwidth.to_bits() {
                 changed.push(LinkChange { link, bandwidth, comes_up: own.bandwidth == 0.0 });
                 own.change(now, bandwidth);
-                if self.log.len() < MOST_STEPS {
-                    self.log.push(LinkStep { time: now, link, bandwidth });
-                }
             }
         }
         match changed.first() {
@@ -140,9 +138,18 @@ impl<'a> ChangeCursor<'a> {
         }
     }
 
-    /// What links carried from when on, in order of time; the first [`MOST_STEPS`].
-    pub(crate) fn log(&self) -> &[LinkStep] {
-        &self.log
+    /// What links carried from when on, in order of time and of links; the first [`MOST_STEPS`].
+    pub(crate) fn log(&self) -> Vec<LinkStep> {
+        let steps = self.links.iter().flat_map(|(&link, own)| own.steps.iter().map(move |&step| (link, step)));
+        let mut log: Vec<_> = steps.map(|(link, (time, bandwidth))| LinkStep { time, link, bandwidth }).collect();
+        log.sort_by_key(|step| step.time);
+        log.truncate(MOST_STEPS);
+        log
+    }
+
+    /// What a link carried from when on, in order of time; nothing before its first change.
+    pub(crate) fn steps_of(&self, link: LinkId) -> &[(SimTime, f64)] {
+        self.links.get(&link).map_or(&[], |own| &own.steps)
     }
 
     /// The links that have changed until `now`.
@@ -166,6 +173,7 @@ impl LinkNow {
             totals.since = SimTime::NEVER;
         }
         self.bandwidth = bandwidth;
+        self.steps.push((now, bandwidth));
     }
 }
 

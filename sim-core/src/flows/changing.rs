@@ -97,7 +97,7 @@ impl<'a> Flows<'a> {
 
     /// What links carried from when on.
     pub(crate) fn link_steps(&self) -> Vec<LinkStep> {
-        self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.log().to_vec())
+        self.changing.as_ref().map_or_else(Vec::new, |changing| changing.cursor.log())
     }
 
     /// Whether changes of links matter for a transfer that is left: all but those whose link is down for good.

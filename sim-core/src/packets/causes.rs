@@ -1,6 +1,6 @@
 //! Why a transfer of a run of packets took as long as it did.
 
-use weir_packets::HeldCause;
+use weir_packets::{Held, HeldCause};
 use weir_plugin_api::{Binding, Cause, LinkId, SimDuration, SimTime};
 
 use super::Packets;
@@ -29,22 +29,26 @@ impl Packets<'_> {
     pub(super) fn bottleneck(&self, now: SimTime, task: TaskId) -> Bottleneck {
         let held = self.engine.held(task.0);
         let longest = held.first().copied().into_iter().chain(self.engine.queued(task.0)).max_by_key(|held| held.time);
-        let (narrowest, is_reduced) = self.narrowest(now, task);
-        let reduced = Binding::new(narrowest, Cause::LinkReduced, u32::MAX);
         let (binding, time) = match longest {
-            None if is_reduced => (reduced, SimDuration::ZERO),
-            None => (Binding::new(narrowest, Cause::FullRate, u32::MAX), SimDuration::ZERO),
-            // Buffers before a slow link are full of its packets.
-            Some(own) if is_reduced && own.cause == HeldCause::Credit && own.link == narrowest.0 => {
-                (reduced, SimDuration(own.time))
-            }
-            Some(longest) => {
-                let cause = cause_of(longest.cause);
-                let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
-                (Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)), SimDuration(longest.time))
-            }
+            None => (self.unhindered(now, task), SimDuration::ZERO),
+            Some(held) => (self.held_by(now, task, held), SimDuration(held.time)),
         };
         Bottleneck { binding, time, blocked: SimDuration::ZERO }
+    }
+
+    fn unhindered(&self, now: SimTime, task: TaskId) -> Binding {
+        let (link, is_reduced) = self.narrowest(now, task);
+        Binding::new(link, if is_reduced { Cause::LinkReduced } else { Cause::FullRate }, u32::MAX)
+    }
+
+    fn held_by(&self, now: SimTime, task: TaskId, held: Held) -> Binding {
+        // Buffers before a slow link are full of its packets.
+        if held.cause == HeldCause::Credit && self.narrowest(now, task) == (LinkId(held.link), true) {
+            return Binding::new(LinkId(held.link), Cause::LinkReduced, u32::MAX);
+        }
+        let cause = cause_of(held.cause);
+        let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(held.link) };
+        Binding::new(link, cause, held.by.unwrap_or(u32::MAX))
     }
 
     /// The link of a transfer's route that was the narrowest one for the longest time until `now`, and whether it carried less
@@ -52,27 +56,29 @@ impl Packets<'_> {
     fn narrowest(&self, now: SimTime, task: TaskId) -> (LinkId, bool) {
         let Simulation { fabric, routes, tasks } = self.simulation;
         let Work::Carries { class, .. } = tasks.tasks()[task.index()].work else { return (LinkId::NONE, false) };
-        let mut links: Vec<(LinkId, f64)> =
-            routes.links(tasks.classes.route(class)).iter().map(|&link| (link, fabric.link(link).bandwidth)).collect();
-        let least = |links: &[(LinkId, f64)]| {
-            let least = links.iter().min_by(|a, b| a.1.total_cmp(&b.1)).copied();
-            least.map_or((LinkId::NONE, false), |(link, carries)| (link, carries < fabric.link(link).bandwidth))
+        let links = routes.links(tasks.classes.route(class));
+        let steps = |link| self.changes.as_ref().map_or(&[][..], |changes| changes.steps_of(link));
+        let carries = |link: LinkId, at: SimTime| {
+            let before = steps(link).partition_point(|step| step.0 <= at).checked_sub(1);
+            before.map_or(fabric.link(link).bandwidth, |before| steps(link)[before].1)
         };
-        let mut since = self.engine.start(task.0).map_or(now, SimTime);
+        let least = |at: SimTime| {
+            let least = links.iter().map(|&link| (link, carries(link, at))).min_by(|a, b| a.1.total_cmp(&b.1));
+            least.map_or((LinkId::NONE, false), |(link, carried)| (link, carried < fabric.link(link).bandwidth))
+        };
+        let start = self.engine.start(task.0).map_or(now, SimTime);
+        let changes = links.iter().flat_map(|&link| steps(link)).map(|step| step.0);
+        let mut moments: Vec<SimTime> =
+            changes.filter(|time| (start..now).contains(time)).chain([start, now]).collect();
+        moments.sort_unstable();
         let mut times: Vec<((LinkId, bool), SimDuration)> = Vec::new();
-        let mut add = |which: (LinkId, bool), time: SimDuration| match times.iter_mut().find(|own| own.0 == which) {
-            Some(own) => own.1 = own.1.plus(time),
-            None => times.push((which, time)),
-        };
-        for step in self.changes.iter().flat_map(|changes| changes.log()).take_while(|step| step.time < now) {
-            let Some(own) = links.iter().position(|of| of.0 == step.link) else { continue };
-            if step.time > since {
-                add(least(&links), step.time - since);
-                since = step.time;
+        for span in moments.windows(2) {
+            let (which, time) = (least(span[0]), span[1] - span[0]);
+            match times.iter_mut().find(|own| own.0 == which) {
+                Some(own) => own.1 = own.1.plus(time),
+                None => times.push((which, time)),
             }
-            links[own].1 = step.bandwidth;
         }
-        add(least(&links), now - since);
         // The first of those with equal times.
         times.into_iter().rev().max_by_key(|own| own.1).map_or((LinkId::NONE, false), |own| own.0)
     }
