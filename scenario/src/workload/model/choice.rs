@@ -66,11 +66,8 @@ impl<'a> Expansion<'a> {
             count += plan.len() as u64;
             if count > TRANSFERS {
                 let message = format!("{}: its alternatives have more than {TRANSFERS} tasks", request.what());
-                return Err(context.error(
-                    request.id.span,
-                    message,
-                    "decide it, give fewer alternatives, or larger parts",
-                ));
+                let help = "name one of them, or give fewer alternatives or larger parts";
+                return Err(context.error(request.id.span, message, help));
             }
             let alone = self.alone(context, request, &plan)?;
             tracing::debug!(tasks = plan.len(), time_ps = alone.0, "simulated alone");
