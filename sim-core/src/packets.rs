@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use weir_packets::{BufferFills, Engine, Held, Network, NodeSettings, Notice, PacketError, PortPhase, TransferSpec};
-use weir_plugin_api::{ClassId, Flags, LinkId, SimDuration, SimTime};
+use weir_plugin_api::{ClassId, Flags, HORIZON, LinkId, SimDuration, SimTime};
 
 use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep};
 use crate::classes::Carriage;
@@ -72,6 +72,8 @@ pub(crate) struct Packets<'a> {
     changes: Option<ChangeCursor<'a>>,
 }
 
+/// Most packets in buffers at once, about 1.5 GB; *assumed*. Only buffers that are never full hold as many.
+const MOST_PACKETS: usize = 1 << 24;
 /// Less than this is as good as nothing, and no wire has it: bytes per second (*assumed*).
 const LEAST_BANDWIDTH: f64 = 1.0;
 
@@ -97,6 +99,7 @@ impl<'a> Packets<'a> {
         let reads_age = settings.policies.iter().any(|policy| policy.flags.contains(Flags::READS_ARRIVAL));
         let engine = if reads_age { engine } else { engine.without_ages() };
         let engine = engine.with_most_hops(options.most_hops.unwrap_or(settings.most_hops));
+        let engine = engine.with_most_packets(MOST_PACKETS);
         let engine = if settings.skips { engine } else { engine.without_skipping() };
         let engine = if options.explain { engine.with_cycles() } else { engine };
         let mut engine = if options.buffers { engine.with_fills() } else { engine };
@@ -140,11 +143,14 @@ impl<'a> Packets<'a> {
     pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
         let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let limit = until.0.min(options.until.0.saturating_add(1));
-        let limit = limit.min(self.next_change().0);
+        let limit = limit.min(self.next_change().0).min(HORIZON.0 + 1);
         let mut next = self.engine.advance(limit, &halt).map_err(|error| self.failed(error))?;
         if until.is_never() && self.next_change().is_never() && self.engine.is_idle() {
             // Nothing happens any more, at whatever time: the engine tells a deadlock from an end.
             next = self.engine.advance(u64::MAX, &halt).map_err(|error| self.failed(error))?;
+        }
+        if let Some(error) = self.beyond_horizon(until, options) {
+            return Err(error);
         }
         self.next_end = match next {
             // The run ends here: it was stopped, or the next end comes after the last instant.
@@ -155,6 +161,14 @@ impl<'a> Packets<'a> {
         Ok(())
     }
 
+    /// Nothing more happens within the horizon, and something later.
+    fn beyond_horizon(&self, until: SimTime, options: &RunOptions<'_>) -> Option<SimError> {
+        let waits = self.active > 0 && !self.engine.is_idle() && self.engine.next_time() > HORIZON.0;
+        let is_last = until.is_never() && options.until > HORIZON && self.next_change().is_never();
+        let tasks = || self.engine.under_way().into_iter().map(TaskId).collect();
+        (waits && is_last).then(|| SimError::BeyondHorizon { time: SimTime(self.engine.now()), tasks: tasks() })
+    }
+
     /// At the last instant at which something happened. Where packets wait for a link that stays down, it is that.
     fn failed(&self, error: PacketError) -> SimError {
         let time = SimTime(self.engine.now());
@@ -162,7 +176,7 @@ impl<'a> Packets<'a> {
         let links = (0..self.settings.links.len()).map(LinkId::from_index);
         match (&error, links.filter(|_| self.changes.is_some()).find(down)) {
             (PacketError::Deadlock { .. }, Some(link)) => {
-                SimError::StaysDown { time, link, waiting: self.engine.under_way().map(TaskId).collect() }
+                SimError::StaysDown { time, link, waiting: self.engine.under_way().into_iter().map(TaskId).collect() }
             }
             _ => failed(time, error),
         }

@@ -64,6 +64,19 @@ fn golden_ends_to_the_picosecond() {
     }
 }
 
+/// 10 MB at 0.001 B/s take 300 years.
+#[test]
+fn what_ends_beyond_the_horizon_is_no_deadlock() {
+    let text = t2("", &[("a", "gpu0", "gpu2")]).replace("to: gpu2", "limit: 0.001B/s, to: gpu2");
+    let ended = ended(&text, &["run", "s.yaml"]);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("beyond the horizon of 100 days") && !ended.stderr.contains("deadlock"),
+        "{}",
+        ended.stderr
+    );
+}
+
 #[test]
 fn skipping_ahead_changes_nothing() {
     let workload = [("a", "gpu0", "gpu2"), ("b", "gpu1", "gpu4"), ("c", "gpu3", "gpu2"), ("d", "gpu6", "gpu4")];

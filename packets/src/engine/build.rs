@@ -79,6 +79,7 @@ impl Engine {
             sums: vec![LinkSums::default(); links],
             hops: 0,
             most_hops: u64::MAX,
+            most_packets: usize::MAX,
             periods: skip::Periods::default(),
             dllps: vec![VecDeque::new(); links],
             has_dllps,
@@ -92,6 +93,13 @@ impl Engine {
     #[must_use]
     pub fn with_most_hops(mut self, most: u64) -> Self {
         self.most_hops = most;
+        self
+    }
+
+    /// Ends the run with an error where more packets are in buffers at once.
+    #[must_use]
+    pub fn with_most_packets(mut self, most: usize) -> Self {
+        self.most_packets = most;
         self
     }
 

@@ -40,6 +40,10 @@ impl Events {
         self.0.push(Reverse(key(time, event)));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// When the next is due; [`u64::MAX`] for none.
     pub(super) fn next_time(&self) -> u64 {
         self.0.peek().map_or(u64::MAX, |Reverse(key)| (key >> 64) as u64)

@@ -74,7 +74,7 @@ impl Engine {
         let (out, engine, channel, header, place) = (of.first, of.engine, of.channel, of.header, of.route.0);
         let wire = &self.wires[out as usize];
         let whole = u64::from(wire.payload).min(of.left);
-        let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.left).min(whole)) as u32;
+        let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.bytes - of.left).min(whole)) as u32;
         let (piece, units) = if id < REQUESTS { (units, units) } else { (0, 1) };
         let is_last = u64::from(units) == of.left;
         let slot = self.slot_of_engine(out, engine, u32::from(channel));

@@ -102,6 +102,7 @@ pub struct Engine {
     sums: Vec<LinkSums>,
     hops: u64,
     most_hops: u64,
+    most_packets: usize,
     periods: skip::Periods,
     /// Per link: when DLLPs are due that have not begun, ascending.
     dllps: Vec<VecDeque<u64>>,
@@ -158,6 +159,7 @@ impl Engine {
         Ok(Transfer {
             route: (start, self.routes.len() as u32),
             first,
+            bytes: spec.bytes,
             left: spec.bytes,
             missing: spec.bytes,
             payload: self.wires[first as usize].payload,
@@ -189,20 +191,26 @@ impl Engine {
     /// Whether nothing will happen unless a transfer is admitted.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.events.next_time() == u64::MAX && self.notices.next_time() == u64::MAX
+        self.events.is_empty() && self.notices.is_empty()
+    }
+
+    /// When something happens next, ps; [`u64::MAX`] for not any more, or later than can be told.
+    #[must_use]
+    pub fn next_time(&self) -> u64 {
+        self.events.next_time().min(self.notices.next_time())
     }
 
     /// Goes on until the next notice is due, or to the last instant before `until`. Returns when the next notice is due
     /// ([`u64::MAX`] for none). `halt` is asked now and then, and ends it early.
     ///
     /// # Errors
-    /// [`PacketError`]: a deadlock, a wrong answer of an arbiter, too many hops.
+    /// [`PacketError`]: a deadlock, a wrong answer of an arbiter, too many hops or packets in buffers.
     pub fn advance(&mut self, until: u64, halt: &dyn Fn() -> bool) -> Result<u64, PacketError> {
         let mut steps = 0_u32;
         loop {
             let (next, notice) = (self.events.next_time(), self.notices.next_time());
             if notice <= next || next >= until {
-                if next == u64::MAX && notice == u64::MAX && until == u64::MAX && self.active > 0 {
+                if self.is_idle() && until == u64::MAX && self.active > 0 {
                     return Err(PacketError::Deadlock { cycle: self.cycle() });
                 }
                 return Ok(notice);
@@ -226,6 +234,9 @@ impl Engine {
             self.happen(now, event);
         }
         self.grant(now)?;
+        if self.packets.len() > self.most_packets {
+            return Err(PacketError::InBuffers { most: self.most_packets });
+        }
         if self.hops > self.most_hops { Err(PacketError::Hops { most: self.most_hops }) } else { Ok(()) }
     }
 

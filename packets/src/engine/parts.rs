@@ -37,9 +37,11 @@ pub(super) struct Transfer {
     /// Where its route is in the list of routes, the place after its last link included, and the first link.
     pub(super) route: (u32, u32),
     pub(super) first: u32,
-    /// Bytes of payload that have no packet yet.
+    /// Bytes of payload.
+    pub(super) bytes: u64,
+    /// Of these, what has no packet yet.
     pub(super) left: u64,
-    /// Bytes of payload that have not come.
+    /// What has not come.
     pub(super) missing: u64,
     /// Of a full packet at its source, bytes.
     pub(super) payload: u32,
@@ -65,6 +67,28 @@ pub(super) struct Transfer {
     pub(super) queued: Option<Held>,
     /// What has been asked for, if it is a read.
     pub(super) read: Option<Box<reads::Asked>>,
+}
+
+impl Transfer {
+    /// When its limit allows the next packet, at the earliest.
+    pub(super) fn due(&self) -> u64 {
+        self.start.saturating_add(self.granted.saturating_mul(self.interval))
+    }
+
+    /// Bytes that come in one piece at the least for a window and for tags: a full packet, of a read what one request asks for.
+    fn unit(&self) -> u64 {
+        self.read.as_ref().map_or(u64::from(self.payload), |read| read.request)
+    }
+
+    /// Whether a unit has come with what is missing now, of what was `before`; the last one may be smaller.
+    pub(super) fn has_completed(&self, before: u64) -> bool {
+        self.missing == 0 || (self.bytes - before) / self.unit() != (self.bytes - self.missing) / self.unit()
+    }
+
+    /// Bytes that have come of the unit that is on its way.
+    pub(super) fn part_come(&self) -> u64 {
+        (self.bytes - self.missing) % self.unit()
+    }
 }
 
 /// The far end of a link, where an input is serial.

@@ -14,9 +14,8 @@ use super::{Engine, HeldCause, PacketError, REQUESTS, ReadSpec, TransferSpec};
 /// What a source has been asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// Bytes of the transfer, and of a request.
-    bytes: u64,
-    request: u64,
+    /// Bytes of a request.
+    pub(super) request: u64,
     service: u64,
     /// Bytes asked for that have no packet yet.
     pub(super) pending: u64,
@@ -25,20 +24,15 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Bytes of the largest packet that can be sent now, `left` having none yet.
-    pub(super) fn piece(&self, left: u64) -> u64 {
-        let of_this_request = self.request - (self.bytes - left) % self.request;
+    /// Bytes of the largest packet that can be sent now, after so many bytes of the transfer.
+    pub(super) fn piece(&self, sent: u64) -> u64 {
+        let of_this_request = self.request - sent % self.request;
         of_this_request.min(self.pending)
     }
 
-    /// Whether a request is answered in full once `missing` bytes are missing of what were `before`.
-    pub(super) fn is_answered(&self, before: u64, missing: u64) -> bool {
-        missing == 0 || (self.bytes - before) / self.request != (self.bytes - missing) / self.request
-    }
-
-    /// Appends what later grants depend on, `left` and `missing` apart.
-    pub(super) fn state(&self, now: u64, left: u64, missing: u64, to: &mut Vec<u64>) {
-        to.extend([self.pending, (self.bytes - left) % self.request, (self.bytes - missing) % self.request]);
+    /// Appends what later grants depend on, after so many bytes of the transfer.
+    pub(super) fn state(&self, now: u64, sent: u64, to: &mut Vec<u64>) {
+        to.extend([self.pending, sent % self.request]);
         let Some((since, reason)) = self.idle else { return to.push(u64::MAX) };
         to.push(since.wrapping_sub(now));
         if let Some((cause, link, by)) = reason {
@@ -64,7 +58,7 @@ impl Engine {
         read: &ReadSpec<'_>,
     ) -> Result<(), PacketError> {
         let request = u64::from(read.request.max(1));
-        let asked = Asked { bytes: spec.bytes, request, service: read.service, pending: 0, idle: None };
+        let asked = Asked { request, service: read.service, pending: 0, idle: None };
         let transfer = self.transfer_mut(id);
         (transfer.header, transfer.window) = (read.header, u64::MAX);
         transfer.read = Some(Box::new(asked));

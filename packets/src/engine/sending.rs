@@ -194,13 +194,9 @@ impl Engine {
         let before = transfer.missing;
         transfer.missing -= u64::from(asked.units);
         let is_last = transfer.missing == 0;
+        let is_counted = transfer.read.is_some() || transfer.window != u64::MAX;
         // A packet that was split has come with its last piece.
-        let payload = u64::from(transfer.payload);
-        let is_whole = before.div_ceil(payload) != transfer.missing.div_ceil(payload);
-        let counts = match &transfer.read {
-            Some(read) => read.is_answered(before, transfer.missing),
-            None => transfer.window != u64::MAX && is_whole,
-        };
+        let counts = is_counted && transfer.has_completed(before);
         self.periods.delivered(asked.transfer);
         if asked.transfer >= REQUESTS {
             let answered = time.saturating_add(self.service(asked.transfer));

@@ -125,7 +125,7 @@ impl Engine {
             return;
         }
         // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
-        let due = transfer.start.saturating_add(transfer.granted.saturating_mul(transfer.interval));
+        let due = transfer.due();
         // Nor is one that has not been asked for.
         let due = if transfer.read.is_some() { due.max(now) } else { due };
         let ready = if transfer.interval == 0 { now } else { due };

@@ -57,12 +57,16 @@ impl Engine {
             let transfer = self.transfer(id);
             state.push(transfer.ready.wrapping_sub(now));
             if transfer.window != u64::MAX {
-                let beyond = transfer.missing % u64::from(transfer.payload);
-                state.extend([transfer.granted - transfer.come, beyond]);
+                state.extend([transfer.granted - transfer.come, transfer.part_come()]);
                 state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
             }
             if let Some(read) = &transfer.read {
-                read.state(now, transfer.left, transfer.missing, &mut state);
+                state.push(transfer.part_come());
+                read.state(now, transfer.bytes - transfer.left, &mut state);
+                // `ready` does not tell how far a read is behind its limit, and so for how long it may go faster.
+                if transfer.interval > 0 {
+                    state.push(transfer.due().wrapping_sub(now));
+                }
             }
             transfer.held.state(now, &mut state);
             let node = self.wires[transfer.first as usize].from;

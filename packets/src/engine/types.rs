@@ -102,6 +102,12 @@ pub enum PacketError {
     /// Links and nodes make no network.
     #[error("{0}")]
     Network(#[from] crate::NetworkError),
+    /// More packets in buffers than are kept at once: only buffers without a size hold as many.
+    #[error("more than {most} packets are in buffers at once")]
+    InBuffers {
+        /// The limit.
+        most: usize,
+    },
     /// More hops than allowed.
     #[error("more than {most} hops")]
     Hops {

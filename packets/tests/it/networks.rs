@@ -1,7 +1,9 @@
 //! What links, nodes and an engine may be: every limit at its value, and one beyond; and how an input serves its outputs.
 
 use weir_packets::arbiter::RoundRobin;
-use weir_packets::{Engine, Inputs, LinkSettings, Network, NetworkError, NodeSettings, PacketError, Queues, WireRate};
+use weir_packets::{
+    Engine, Inputs, LinkSettings, Network, NetworkError, NodeSettings, PacketError, Queues, TransferSpec, WireRate,
+};
 
 use crate::net::{Tree, at_once, finish, link, spec};
 
@@ -102,4 +104,50 @@ fn an_input_serves_its_outputs_in_turn_or_all_at_once() {
     assert!((300 * packet..302 * packet).contains(&serial[2]), "{serial:?}");
     let parallel = ends_behind_one_input(Inputs::Parallel);
     assert!(parallel.iter().all(|end| (100 * packet..102 * packet).contains(end)), "{parallel:?}");
+}
+
+/// With a window of one, each packet begins when the one before has come, all of its pieces: eleven packets take ten times as
+/// long as one, and then the 2 · 1000 ns, 24 ns of header and 34 ns of the last one of 10 B.
+#[test]
+fn a_window_counts_whole_packets_that_are_split() {
+    let mut tree = Tree::new(vec![None, Some(0), Some(0)], link(WireRate::wire(1e9).unwrap()));
+    (tree.link.latency, tree.link.buffer) = (1_000_000, Some(64 << 10));
+    tree.nodes[0].split = Some(64);
+    let end = |bytes: u64| {
+        let mut engine = tree.round_robin().without_skipping();
+        engine.admit(0, 0, &TransferSpec { window: Some(1), ..spec(bytes, &tree.route(1, 2)) }).unwrap();
+        engine.step(0).unwrap();
+        crate::net::finish(&mut engine)[0].1
+    };
+    assert_eq!(end(2560), 10 * end(256));
+    assert_eq!(end(2570), end(2560) + 2_058_000);
+}
+
+/// Where the end of a transfer is later than the clock can tell, it is neither idle nor in a deadlock.
+#[test]
+fn what_ends_too_late_is_not_idle() {
+    let tree = Tree::new(vec![None, Some(0)], link(WireRate::wire(1e9).unwrap()));
+    let mut engine = tree.round_robin();
+    engine.admit(0, 7, &TransferSpec { interval: u64::MAX, ..spec(1000, &[0]) }).unwrap();
+    engine.step(0).unwrap();
+    assert_eq!(engine.advance(u64::MAX, &|| false), Ok(u64::MAX));
+    assert_eq!((engine.is_idle(), engine.next_time(), engine.under_way()), (false, u64::MAX, vec![7]));
+}
+
+/// A link ten times as fast as the next one fills a buffer without a size: with nine tenths of 1000 packets at the most.
+#[test]
+fn packets_in_buffers_are_counted() {
+    let run = |most: usize| {
+        let mut tree = Tree::new(vec![None, Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
+        tree.link.buffer = None;
+        let mut links = tree.links();
+        links[3].rate = WireRate::wire(1e9).unwrap();
+        let network = Network::new(links, tree.nodes.clone(), 1).unwrap();
+        let mut engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; 4].into());
+        engine = engine.with_most_packets(most);
+        engine.admit(0, 0, &spec(256_000, &tree.route(1, 2))).unwrap();
+        engine.step(0).and_then(|()| engine.advance(u64::MAX, &|| false)).map(|_| ())
+    };
+    assert_eq!(run(500), Err(PacketError::InBuffers { most: 500 }));
+    assert_eq!(run(950), Ok(()));
 }

@@ -120,6 +120,31 @@ fn headers_can_have_credit_of_their_own() {
     assert!(unbound < packets as f64 * sends * 1.01, "{unbound}");
 }
 
+/// A read that others have held up goes faster than its limit until it has caught up, and no longer: its last packet is not ready
+/// before 46,874 intervals.
+#[test]
+fn a_read_catches_up_with_its_limit() {
+    let tree = Tree::new(vec![None, Some(0), Some(0), Some(0), Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
+    let interval = 64_000;
+    let run = |skips: bool| {
+        let mut engine = if skips { engine(&tree) } else { engine(&tree).without_skipping() };
+        let routes: Vec<_> = (1..5).map(|from| (tree.route(from, 5), tree.route(5, from))).collect();
+        for (id, (route, back)) in (0..).zip(&routes) {
+            let read = ReadSpec { route: back, channel: 1, request: 512, tags: 64, service: 0, header: 20 };
+            let (bytes, interval) = if id == 0 { (12_000_000, interval) } else { (1_000_000, 0) };
+            let spec = TransferSpec { channel: 2, read: Some(read), interval, ..spec(bytes, route) };
+            engine.admit(0, id, &spec).unwrap();
+        }
+        engine.step(0).unwrap();
+        let times = finish(&mut engine);
+        (times, engine.held(0), engine.fingerprint(), engine.skipped_hops())
+    };
+    let (times, held, fingerprint, skipped) = run(true);
+    assert!(skipped > 10_000, "{skipped}");
+    assert!(times[0].0 >= 46_874 * interval, "{times:?}");
+    assert_eq!((times, held, fingerprint, 0), run(false));
+}
+
 /// Reads and writes over random trees: all end, no credit is lost, and skipping ahead changes nothing.
 #[test]
 fn reads_are_the_same_with_and_without_skipping() {
@@ -139,12 +164,13 @@ fn reads_are_the_same_with_and_without_skipping() {
                 let request = [100, 512, 1000][below(3) as usize];
                 let read =
                     (below(3) > 0).then(|| (tree.route(to, from), request, 1 + below(40) as u32, below(400_000)));
-                (tree.route(from, to), 300_000 + below(500_000), read)
+                let interval = if below(2) == 0 { 0 } else { 20_000 + below(100_000) };
+                (tree.route(from, to), 300_000 + below(500_000), interval, read)
             })
             .collect();
         let mut run = |skips: bool| {
             let mut engine = if skips { engine(&tree) } else { engine(&tree).without_skipping() };
-            for (id, (route, bytes, read)) in (0..).zip(&transfers) {
+            for (id, (route, bytes, interval, read)) in (0..).zip(&transfers) {
                 let read = read.as_ref().map(|(route, request, tags, service)| ReadSpec {
                     route,
                     channel: 1,
@@ -154,7 +180,8 @@ fn reads_are_the_same_with_and_without_skipping() {
                     header: 20,
                 });
                 let channel = if read.is_some() { 2 } else { 0 };
-                engine.admit(0, id, &TransferSpec { channel, read, ..spec(*bytes, route) }).unwrap();
+                let spec = TransferSpec { channel, read, interval: *interval, ..spec(*bytes, route) };
+                engine.admit(0, id, &spec).unwrap();
             }
             engine.step(0).unwrap();
             let times = finish(&mut engine);

@@ -105,16 +105,27 @@ impl Check<'_> {
             let own = &settings.links[link.index()];
             let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
             payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
-            let header = if is_read { u32::from(settings.reads.completion_header).max(own.header) } else { own.header };
-            let packet = u64::from(payload) + if own.headers.is_some() { 0 } else { u64::from(header) };
+            let packet = largest(settings, own, payload, is_read);
             if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
-                let link = name_of(self.topology, link);
-                let message = format!("the buffer of {link} holds {buffer} B, packets have {packet} B");
-                let help = "give `buffer` room for a packet with its header";
-                return Err(self.context.error(self.run.span, message, help));
+                let name = name_of(self.topology, link);
+                let (message, help) = if own.headers.is_some() {
+                    let message =
+                        format!("`credits` of {name} have {buffer} B of `data`, packets {packet} B of payload");
+                    (message, "give `data` room for the payload of a packet")
+                } else {
+                    let message = format!("the buffer of {name} holds {buffer} B, packets have {packet} B");
+                    (message, "give `buffer` room for a packet with its header")
+                };
+                return Err(self.context.error(self.place_of_room(link), message, help));
             }
         }
         Ok(())
+    }
+
+    /// Where the size of a link's buffer is written.
+    fn place_of_room(&self, link: LinkId) -> Span {
+        let given = self.topology.packets.links.iter().find(|(pair, _)| *pair == link.0 / 2);
+        given.and_then(|(_, given)| given.keys.room).or(self.run.keys.room).unwrap_or(self.run.span)
     }
 
     /// Packets times links that they cross.
@@ -150,7 +161,20 @@ impl Check<'_> {
             0 => format!("{bytes} B would do"),
             _ => format!("`header: {headers}` and `data: {bytes}B` would do"),
         };
-        self.context.warn(self.run.span, message, help);
+        self.context.warn(self.place_of_room(*link), message, help);
+    }
+}
+
+/// Bytes that the largest packet of a transfer, of so much payload, takes in the buffer of a link. Packets that answer a read have
+/// a header of their own, and none has more than a request asks for.
+fn largest(settings: &PacketSettings, own: &LinkSettings, payload: u32, is_read: bool) -> u64 {
+    let (payload, header) = match is_read {
+        true => (payload.min(settings.reads.request), u32::from(settings.reads.completion_header)),
+        false => (payload, own.header),
+    };
+    match own.headers {
+        Some(_) => u64::from(payload),
+        None => (u64::from(payload) + u64::from(header)).max(u64::from(own.header)),
     }
 }
 

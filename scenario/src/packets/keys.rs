@@ -9,6 +9,7 @@ use super::ports::{self, PORTS, PortChoice};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{Key, KeyTable, Shape, optional, required};
+use crate::source::Span;
 use crate::units;
 use crate::yaml::{Entry, Value};
 
@@ -32,6 +33,8 @@ pub(crate) struct PacketKeys {
     pub(crate) buffer: Option<Option<u64>>,
     /// Packets whose headers have credit of their own; `buffer` is then that of data alone.
     pub(crate) headers: Option<u32>,
+    /// Where `buffer` or `credits` is written.
+    pub(crate) room: Option<Span>,
     pub(crate) credit_return: Option<SimDuration>,
     pub(crate) queues: Option<Queues>,
     pub(crate) inputs: Option<Inputs>,
@@ -133,7 +136,9 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let rate = choice(context, fields, "rate", [("goodput", Rate::Goodput), ("wire", Rate::Wire)]);
     let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
     let credits = credits?;
+    let room = fields.entry("buffer").or_else(|| fields.entry("credits")).map(|entry| entry.value.span);
     Ok(PacketKeys {
+        room,
         payload: payload?,
         header: header?,
         dllp: dllp?,
@@ -159,6 +164,7 @@ impl PacketKeys {
             buffer: self.buffer.or(outer.buffer),
             // A buffer of its own is one for bytes of any kind.
             headers: if self.buffer.is_some() { self.headers } else { outer.headers },
+            room: self.room.or(outer.room),
             credit_return: self.credit_return.or(outer.credit_return),
             queues: self.queues.or(outer.queues),
             inputs: self.inputs.or(outer.inputs),
