@@ -170,3 +170,31 @@ workload:
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("a went on at 300.000 µs"), "{}", ended.stdout);
 }
+
+/// 10 MB go over the own way until 1 ms, 20 MB over the detour until 3 ms, and arrive 20 ms later. The last 1 MB waits for its
+/// own way until 103 ms: what was sent over the detour is there long before.
+#[test]
+fn what_a_detour_carried_arrives_while_the_rest_waits() {
+    let text = "weir: 1
+topology:
+  link_types:
+    near: { bandwidth: 10GB/s, kind: network }
+    far: { bandwidth: 10GB/s, kind: network, latency: 20ms }
+  tree: { h0: { kind: host }, h1: { kind: host }, s0: { kind: network }, s1: { kind: network }, m: { kind: network } }
+  links:
+    - { between: [h0, s0], type: near }
+    - { between: [s0, s1], type: near }
+    - { between: [s1, h1], type: near }
+    - { between: [s0, m], type: far }
+    - { between: [m, s1], type: near }
+arbiter: max-min
+on_failure: reroute
+events:
+  - { at: 1ms, for: 1ms, link: [s0, s1], bandwidth: down }
+  - { at: 3ms, for: 100ms, link: [h0, s0], bandwidth: down }
+workload:
+  - transfer: { id: a, from: h0, to: h1, size: 31MB }
+";
+    let ended = run_in(&TempDir::new().expect("a folder"), text, &["run", "s.yaml", "--json"]);
+    assert_eq!(json_lines(&ended.stdout)[0]["makespan_ps"], 103_100 * US, "{}", ended.stderr);
+}

@@ -132,8 +132,9 @@ impl Flows<'_> {
         let left = self.classes.route(before.class);
         let known = self.sent_before(slot);
         self.loads.deliver(self.fabric, &self.routes, self.routes.links(left), sent - known.sent);
+        // The last of them left when the transfer was stopped, however long it has waited since.
         let arrives = match sent > known.sent {
-            true => known.arrives.max(now.after(self.routes.latency(left))),
+            true => known.arrives.max(before.since.after(self.routes.latency(left))),
             false => known.arrives,
         };
         self.active[slot as usize].class = class;
