@@ -135,7 +135,8 @@ fn saved_error(name: &str, argument: &str, text: &str) -> Option<Error> {
         | ResultKind::Search
         | ResultKind::Sweep
         | ResultKind::Tuning
-        | ResultKind::Validation => {
+        | ResultKind::Validation
+        | ResultKind::WhatIf => {
             format!("`weir report {argument}` shows it")
         }
         _ => "`weir report` shows results of `weir run --json`".to_owned(),

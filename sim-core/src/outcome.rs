@@ -225,6 +225,12 @@ pub enum SimError {
         /// Tasks whose end lies beyond.
         tasks: Vec<TaskId>,
     },
+    /// More than [`crate::MOST_RATES`] rates of phases are recorded.
+    #[error("at {time} more than {} rates of phases are recorded", crate::MOST_RATES)]
+    TooManyRates {
+        /// When.
+        time: SimTime,
+    },
     /// More than [`crate::MOST_ROUNDS`] rounds of arbitration without a start or an end, in next to no time.
     #[error("at {time} the arbiter was asked more than 1000000 times in {} ps", passed.0)]
     Stuck {

@@ -5,25 +5,37 @@ use weir_plugin_api::SimTime;
 use crate::flows::Flows;
 use crate::outcome::{PhaseRecord, SimError};
 
+/// Rates of phases that are kept at once, at most: 16 bytes each, 2.4 GB; *assumed*.
+pub const MOST_RATES: usize = 150_000_000;
+
 /// Records a phase at every change of rates; only on request, since each lists all active transfers.
 pub(crate) struct PhaseRecorder<'l> {
     explain: bool,
     phases: Vec<PhaseRecord>,
+    /// Of all phases that are kept.
+    rates: usize,
     /// Takes each phase when it is over; without one they are kept.
     listener: Option<&'l mut dyn FnMut(PhaseRecord)>,
 }
 
 impl<'l> PhaseRecorder<'l> {
     pub(crate) fn new(explain: bool, listener: Option<&'l mut dyn FnMut(PhaseRecord)>) -> Self {
-        Self { explain, phases: Vec::new(), listener }
+        Self { explain, phases: Vec::new(), rates: 0, listener }
     }
 
     /// A new phase begins; a phase of no length before it is dropped.
+    ///
+    /// # Errors
+    /// There are more than [`MOST_RATES`].
     pub(crate) fn record(&mut self, now: SimTime, flows: &mut Flows<'_>) -> Result<(), SimError> {
         self.end_last(now);
         if flows.len() > 0 {
             let steps = if self.explain { flows.explain(now)? } else { Vec::new() };
             let rates = flows.rates();
+            self.rates += rates.len();
+            if self.rates > MOST_RATES {
+                return Err(SimError::TooManyRates { time: now });
+            }
             self.phases.push(PhaseRecord { start: now, end: SimTime::NEVER, rates, steps });
         }
         Ok(())
@@ -40,8 +52,10 @@ impl<'l> PhaseRecorder<'l> {
         {
             last.end = now;
             if last.start == now {
+                self.rates -= last.rates.len();
                 self.phases.pop();
             } else if let Some(listener) = &mut self.listener {
+                self.rates -= last.rates.len();
                 self.phases.pop().into_iter().for_each(listener);
             }
         }

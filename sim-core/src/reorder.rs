@@ -110,7 +110,8 @@ impl Places {
             SimError::Arbiter(AnswerError::Failed { .. })
             | SimError::Audit(_)
             | SimError::Halted
-            | SimError::TooManyChanges { .. } => {}
+            | SimError::TooManyChanges { .. }
+            | SimError::TooManyRates { .. } => {}
             SimError::StaysDown { waiting, .. } => many(waiting),
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);

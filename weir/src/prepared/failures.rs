@@ -4,8 +4,8 @@ use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
-    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_ROUNDS, NetworkError, OnFailure, PacketError, SimError,
-    TaskId,
+    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_RATES, MOST_ROUNDS, NetworkError, OnFailure,
+    PacketError, SimError, TaskId,
 };
 
 use super::PreparedRun;
@@ -51,6 +51,7 @@ impl PreparedRun<'_> {
             SimError::TooManyChanges { time, link } => (self.too_many_changes(*time, *link), ErrorKind::Stopped),
             SimError::StaysDown { time, link, waiting } => (self.stays_down(*time, *link, waiting), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
+            SimError::TooManyRates { time } => (too_many_rates(*time), ErrorKind::Stopped),
             SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
             SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
             SimError::Packets { time, error } => self.packets_stopped(*time, error),
@@ -69,6 +70,11 @@ impl PreparedRun<'_> {
                 let links: Vec<_> = cycle.iter().chain(cycle.first()).map(|&link| self.link(LinkId(link))).collect();
                 let what = format!("deadlock {at}: full buffers wait for each other: {}", links.join(" waits for "));
                 (format!("{what}; give one of the transfers another `channel`, or other links"), ErrorKind::Stopped)
+            }
+            PacketError::InBuffers { most } => {
+                let help =
+                    "only buffers without a size hold as many: give a `buffer` in place of `unlimited`, or send less";
+                (format!("{at} more than {most} packets are in buffers at once; {help}"), ErrorKind::Stopped)
             }
             PacketError::Hops { most } => {
                 let help = "give --max-hops, send less, or give `payload` larger packets";
@@ -270,4 +276,14 @@ impl PreparedRun<'_> {
         let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
         format!("{}{more} ({} in all)", names.join(", "), tasks.len())
     }
+}
+
+/// Phases list each active transfer, so many transfers at once make them large.
+fn too_many_rates(time: SimTime) -> String {
+    format!(
+        "at {} ({time}) phases have more than {MOST_RATES} rates of transfers, which take {} GB: leave out timelines, phases and full \
+         results, or end the run earlier (`until`)",
+        instant(time),
+        MOST_RATES / 62_500_000
+    )
 }
