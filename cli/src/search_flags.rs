@@ -30,7 +30,8 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
             count(candidates)
         ),
         SettingsError::NotSimulated { option } => format!(
-            "--{} is for orders alone and grids alone, by the makespan: leave it out where each candidate is simulated",
+            "--{} is for orders alone by the makespan, and for grids alone: leave it out \
+             where each candidate is simulated",
             option.word()
         ),
         SettingsError::SimulatesNoCost { objective } => format!(

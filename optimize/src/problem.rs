@@ -5,6 +5,8 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::PS_PER_S;
+
 /// What a search varies: one kind of decision, or several together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vary {
@@ -248,6 +250,12 @@ impl Objective {
     #[must_use]
     pub fn is_time(self) -> bool {
         matches!(self, Self::Makespan | Self::End | Self::Sum | Self::Max)
+    }
+
+    /// A value that is the smaller the better as people know it: of a throughput, in ps per byte, bytes per second.
+    #[must_use]
+    pub fn natural(self, value: f64) -> f64 {
+        if self == Self::Throughput { PS_PER_S / value } else { value }
     }
 
     /// Whether the scenario must name the items that it is about.

@@ -36,11 +36,7 @@ pub(crate) struct Histogram {
 impl SearchReport {
     /// The makespans of all candidates, where they are known.
     pub(crate) fn all(&self) -> Option<Distribution> {
-        if !self.result.complete {
-            return None;
-        }
-        let grid = || Some(self.grid.as_ref()?.makespans().flatten().collect());
-        self.distribution.clone().or_else(grid)
+        self.distribution.clone().filter(|_| self.result.complete)
     }
 }
 

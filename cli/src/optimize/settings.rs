@@ -40,7 +40,8 @@ pub(crate) fn check(args: &OptimizeArgs, options: &SearchOptions<'_>, scenario: 
     let is_table = settings.sweep || settings.vary == Vary::Parameters && !settings.simulated;
     if args.csv.is_some() && !is_table {
         let vary = settings.vary.word();
-        let what = "--csv is for `vary: parameters` by the makespan, and for orders with `parameters`";
+        let what =
+            "--csv is for `vary: parameters` alone where all candidates are visited, and for orders with `parameters`";
         return Err(Error::input(format!("{what}: use --json for `vary: {vary}`")));
     }
     match args.write {

@@ -48,8 +48,9 @@ fn results_of_searches_fit_their_schema() {
     let (halo, mapped) = (scenario("pcie/halo-2d-file-order.yaml"), scenario("mapping/helios-stencil-heavy-slow.yaml"));
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let part = folder.path().join("part").to_str().expect("a UTF-8 path").to_owned();
-    let cases: [&[&str]; 15] = [
+    let cases: [&[&str]; 16] = [
         &["optimize", order],
+        &["optimize", grid, "--objective", "throughput"],
         &["optimize", &halo, "--vary", "order", "--no-timing"],
         &["optimize", &halo, "--vary", "order", "--method", "branch-and-bound"],
         &["optimize", &halo, "--vary", "order", "--method", "anneal"],

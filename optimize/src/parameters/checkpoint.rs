@@ -1,12 +1,11 @@
 //! A file that a search adds to while it runs, so that it goes on after it was killed.
 //!
-//! The first line names the search, each further one a candidate: position in the shard, ps or in quotes why it stops, and a
-//! sum that shows whether the line is as it was written and belongs to this search; the first line has a digest. A last line
-//! without its end was being written when the search was killed; it is dropped.
+//! The first line names the search, each further one a candidate: position in the shard, ps and by another objective a comma and
+//! its value, or in quotes why it stops, and a sum that shows whether the line is as it was written and belongs to this search;
+//! the first line has a digest. A last line without its end was being written when the search was killed; it is dropped.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
-use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -14,9 +13,10 @@ use weir_digest::{DigestedLine, check_digest, sum, sum_from, with_digest};
 
 use super::error::CheckpointError;
 use super::part::Part;
+use super::search::Ran;
 
 /// Version of the format of checkpoints.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// First line of the file.
 #[derive(Serialize, Deserialize)]
@@ -58,8 +58,10 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    pub(super) fn add(&mut self, position: u64, makespan: NonZeroU64) -> std::io::Result<()> {
-        let line = format!("{position} {makespan}");
+    pub(super) fn add(&mut self, position: u64, Ran { makespan, value }: Ran) -> std::io::Result<()> {
+        // The shortest text that is read as the same value.
+        let value = value.map_or_else(String::new, |value| format!(",{value}"));
+        let line = format!("{position} {makespan}{value}");
         let line = format!("{line} {:08x}\n", sum_from(self.seed, line.as_bytes()));
         self.file.write_all(line.as_bytes())
     }
@@ -91,13 +93,13 @@ impl Checkpoint {
                 return if changed { Err(CheckpointError::Damaged { line: number }) } else { Ok(end) };
             };
             let record = self.record(whole).filter(|&(position, _)| !part.knows(position));
-            let kept = record.and_then(|(position, record)| {
-                let place = part.makespans.get_mut(usize::try_from(position).ok()?)?;
-                match record {
-                    Record::Makespan(makespan) => drop(place.replace(makespan)),
-                    Record::Stopped(reason) => drop(part.stopped.insert(position, reason)),
+            let kept = record.and_then(|(position, record)| match record {
+                Record::Ran(ran) => part.keep(position, ran),
+                Record::Stopped(reason) => {
+                    part.makespans.get(usize::try_from(position).ok()?)?;
+                    part.stopped.insert(position, reason);
+                    Some(())
                 }
-                Some(())
             });
             kept.ok_or(CheckpointError::Damaged { line: number })?;
             end += line.len() as u64;
@@ -112,7 +114,11 @@ impl Checkpoint {
         }
         let (position, record) = numbers.split_once(' ')?;
         let record = match record.strip_prefix('"') {
-            None => Record::Makespan(record.parse().ok()?),
+            None => {
+                let (makespan, value) = record.split_once(',').map_or((record, None), |(ps, own)| (ps, Some(own)));
+                let value = value.map(str::parse).transpose().ok()?;
+                Record::Ran(Ran { makespan: makespan.parse().ok()?, value })
+            }
             Some(_) => Record::Stopped(serde_json::from_str(record).ok()?),
         };
         Some((position.parse().ok()?, record))
@@ -121,7 +127,7 @@ impl Checkpoint {
 
 /// What a line holds of a candidate.
 enum Record {
-    Makespan(NonZeroU64),
+    Ran(Ran),
     /// Why it stops.
     Stopped(String),
 }

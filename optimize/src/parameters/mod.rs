@@ -25,6 +25,6 @@ pub use error::{CheckpointError, MergeError, ParameterError};
 pub use grid::{Grid, MOST_CANDIDATES};
 pub use outcome::Outcome;
 pub use part::{Part, merge};
-pub use search::{Search, Tried};
+pub use search::{Ran, Search, Tried};
 pub use shard::Shard;
 pub use table::{GridRow, GridTable};

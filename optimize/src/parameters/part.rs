@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::axis::Axis;
 use super::error::{MergeError, ParameterError};
 use super::grid::Grid;
+use super::search::{Ran, Search};
 use super::shard::Shard;
+use crate::problem::Objective;
 
 /// Version of the format of parts.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The makespans of one shard of a grid, finished or not. Equal searches give equal bytes, on any number of threads and
 /// however often they were interrupted.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     weir_parameter_part: u32,
@@ -24,17 +26,24 @@ pub struct Part {
     axes: Vec<Axis>,
     shard: u64,
     shards: u64,
-    /// Makespan of the scenario as it is, ps.
-    baseline: Option<NonZeroU64>,
+    objective: Objective,
+    /// The scenario as it is; none where it stops before its end.
+    baseline: Option<Ran>,
     /// ps, by position in the shard; null where the search was interrupted before, or that candidate stops.
     pub(super) makespans: Vec<Option<NonZeroU64>>,
+    /// By another objective than the makespan: its values, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) values: Vec<Option<f64>>,
     /// Of positions that stop before their end: why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) stopped: BTreeMap<u64, String>,
 }
 
 impl Part {
-    pub(super) fn empty(grid: &Grid, input: &str, shard: Shard, baseline: Option<NonZeroU64>) -> Self {
+    /// Nothing of a search's shard is known yet.
+    pub(super) fn unknown(search: &Search<'_>) -> Self {
+        let Search { grid, input, shard, objective, baseline, .. } = *search;
+        let size = shard.size(grid.candidates()) as usize;
         Self {
             weir_parameter_part: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -42,10 +51,30 @@ impl Part {
             axes: grid.axes().to_vec(),
             shard: shard.index(),
             shards: shard.count(),
+            objective,
             baseline,
-            makespans: Vec::new(),
+            makespans: vec![None; size],
+            values: if objective == Objective::Makespan { Vec::new() } else { vec![None; size] },
             stopped: BTreeMap::new(),
         }
+    }
+
+    /// Keeps what a position comes to; `None` where there is no such position, or the value is missing or too much.
+    pub(super) fn keep(&mut self, position: u64, ran: Ran) -> Option<()> {
+        let position = usize::try_from(position).ok()?;
+        if ran.value.is_some() == self.values.is_empty() {
+            return None;
+        }
+        *self.makespans.get_mut(position)? = Some(ran.makespan);
+        if ran.value.is_some() {
+            *self.values.get_mut(position)? = ran.value;
+        }
+        Some(())
+    }
+
+    /// By what candidates are compared.
+    pub(super) fn objective(&self) -> Objective {
+        self.objective
     }
 
     /// Whether all of the shard was evaluated.
@@ -70,8 +99,8 @@ impl Part {
         (self.shard, self.shards) == (1, 1)
     }
 
-    /// Makespan of the scenario as it is, ps.
-    pub(super) fn baseline(&self) -> Option<NonZeroU64> {
+    /// The scenario as it is.
+    pub(super) fn baseline(&self) -> Option<Ran> {
         self.baseline
     }
 
@@ -92,6 +121,9 @@ impl Part {
         if self.shards != other.shards {
             return Some("division into shards");
         }
+        if self.objective != other.objective {
+            return Some("objective");
+        }
         (self.baseline != other.baseline).then_some("makespan of the scenario as it is")
     }
 
@@ -102,6 +134,7 @@ impl Part {
             input: self.input.clone(),
             axes: self.axes.clone(),
             makespans: Vec::new(),
+            values: Vec::new(),
             stopped: BTreeMap::new(),
             ..*self
         }
@@ -115,6 +148,18 @@ impl Part {
         MergeError::Changed { shard: self.name(), why: why.to_string() }
     }
 
+    /// Whether it has the values of its objective, and no others.
+    fn has_its_values(&self) -> bool {
+        let is_own = |value: Option<f64>| value.is_some_and(|value| value > 0.0 && value.is_finite());
+        let fits = |value: Option<f64>, ran: bool| if ran { is_own(value) } else { value.is_none() };
+        if self.objective == Objective::Makespan {
+            return self.values.is_empty() && self.baseline.is_none_or(|ran| ran.value.is_none());
+        }
+        self.values.len() == self.makespans.len()
+            && self.values.iter().zip(&self.makespans).all(|(&value, makespan)| fits(value, makespan.is_some()))
+            && self.baseline.is_none_or(|ran| is_own(ran.value))
+    }
+
     /// Grid and shard, with as many makespans as these have candidates.
     pub(super) fn checked(&self) -> Result<(Grid, Shard), MergeError> {
         if let Some(found) = self.foreign() {
@@ -126,6 +171,7 @@ impl Part {
         let (found, size) = (self.makespans.len(), shard.size(grid.candidates()));
         let only_once = |at: &u64| self.makespans.get(*at as usize).is_some_and(Option::is_none);
         match found as u64 == size {
+            true if !self.has_its_values() => Err(self.changed("its values are not those of its candidates")),
             true if !self.stopped.keys().all(only_once) => Err(self.changed("it holds a candidate twice")),
             true => Ok((grid, shard)),
             false => Err(self.changed(format!("it holds {found} candidates instead of {size}"))),
@@ -159,13 +205,17 @@ pub fn merge(parts: &[Part]) -> Result<Part, MergeError> {
         return Err(MergeError::Missing { shard: format!("{missing}/{}", first.shards) });
     }
     let (grid, _) = first.checked()?;
-    let (mut makespans, mut stopped) = (vec![None; grid.candidates() as usize], BTreeMap::new());
+    let (all, mut stopped) = (grid.candidates() as usize, BTreeMap::new());
+    let (mut makespans, mut values) = (vec![None; all], vec![None; if first.values.is_empty() { 0 } else { all }]);
     for part in shards.into_values() {
         let (_, shard) = part.checked()?;
         stopped.extend(part.stopped.iter().map(|(&at, reason)| (shard.candidate(at), reason.clone())));
         for (position, makespan) in (0..).zip(&part.makespans) {
             makespans[shard.candidate(position) as usize] = *makespan;
         }
+        for (position, value) in (0..).zip(&part.values) {
+            values[shard.candidate(position) as usize] = *value;
+        }
     }
-    Ok(Part { shard: 1, shards: 1, makespans, stopped, ..first.head() })
+    Ok(Part { shard: 1, shards: 1, makespans, values, stopped, ..first.head() })
 }

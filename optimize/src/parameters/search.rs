@@ -6,25 +6,44 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
 use super::error::{CheckpointError, ParameterError};
 use super::grid::Grid;
 use super::part::Part;
 use super::shard::Shard;
+use crate::problem::Objective;
+
+/// What a run to its end comes to.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ran {
+    /// Its makespan, ps.
+    pub makespan: NonZeroU64,
+    /// By another objective than that: its value, above 0, the smaller the better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+}
 
 /// What a candidate comes to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Tried {
-    /// Its makespan, ps.
-    Makespan(u64),
+    /// It runs to its end.
+    Ran {
+        /// Its makespan, ps.
+        makespan: u64,
+        /// As [`Ran::value`].
+        value: Option<f64>,
+    },
     /// It stops before its end, and why: it counts, and is never the best.
     Stopped(String),
 }
 
+/// A makespan, of a search by that.
 impl From<u64> for Tried {
     fn from(makespan: u64) -> Self {
-        Self::Makespan(makespan)
+        Self::Ran { makespan, value: None }
     }
 }
 
@@ -38,15 +57,18 @@ pub struct Search<'a> {
     pub input: &'a str,
     /// The share of the candidates that is tried.
     pub shard: Shard,
-    /// Makespan of the scenario as it is, ps.
-    pub baseline: Option<NonZeroU64>,
+    /// By what candidates are compared.
+    pub objective: Objective,
+    /// The scenario as it is; none where it stops before its end.
+    pub baseline: Option<Ran>,
     /// A file to go on from and to add to. It stays when the search ends, so that the result can be written first.
     pub checkpoint: Option<&'a Path>,
 }
 
 impl Search<'_> {
     /// Evaluates all candidates of the shard that the checkpoint does not hold, in ascending order, on the threads of
-    /// the current rayon pool. `evaluate` is given path and value of each axis and answers with what that comes to.
+    /// the current rayon pool. `evaluate` is given path and value of each axis and answers with what that comes to: with a
+    /// value where the objective is not the makespan.
     ///
     /// `evaluated` counts the candidates that are known. When `cancel` becomes true no further candidate is begun, an
     /// error of one that is running counts as not evaluated, and the part holds what is known.
@@ -59,14 +81,12 @@ impl Search<'_> {
         T: Into<Tried>,
         F: Fn(&[(&str, &str)]) -> Result<T, String> + Sync,
     {
-        let mut part = Part::empty(self.grid, self.input, self.shard, self.baseline);
-        part.makespans = vec![None; self.shard.size(self.grid.candidates()) as usize];
+        let mut part = Part::unknown(self);
         let checkpoint = match self.checkpoint {
             Some(path) => Some(Checkpoint::open(path, &mut part).map_err(|error| at(path, error))?),
             None => None,
         };
         let known = part.tried() as u64;
-        let best = part.makespans.iter().flatten().min().copied();
         tracing::debug!(candidates = part.makespans.len(), known, "evaluating the candidates");
         evaluated.store(known, Ordering::Relaxed);
         let pending: Vec<u64> = (0..part.makespans.len() as u64).filter(|&at| !part.knows(at)).collect();
@@ -79,7 +99,6 @@ impl Search<'_> {
             stop: AtomicBool::new(false),
             progress: Mutex::new(Progress {
                 checkpoint,
-                best,
                 found: Vec::new(),
                 stopped: Vec::new(),
                 failure: None,
@@ -113,9 +132,7 @@ struct Work<'a, F> {
 
 struct Progress {
     checkpoint: Option<Checkpoint>,
-    /// The least makespan, for the log.
-    best: Option<NonZeroU64>,
-    found: Vec<(u64, NonZeroU64)>,
+    found: Vec<(u64, Ran)>,
     /// Positions that stop, and why.
     stopped: Vec<(u64, String)>,
     /// The failure of the lowest position.
@@ -133,8 +150,9 @@ impl Progress {
         if let (Some(error), Some(path)) = (self.unwritten, checkpoint) {
             return Err(at(path, error.into()));
         }
-        for (position, makespan) in self.found {
-            part.makespans[position as usize] = Some(makespan);
+        for (position, ran) in self.found {
+            // What the objective asks for was checked when it was found.
+            part.keep(position, ran);
         }
         part.stopped.extend(self.stopped);
         Ok(part)
@@ -160,8 +178,8 @@ where
             let Some(&position) = pending.get(next as usize) else { return };
             let values = self.search.grid.values(self.search.candidate(position));
             match (self.evaluate)(&values).map(Into::into) {
-                Ok(Tried::Makespan(makespan)) => match NonZeroU64::new(makespan) {
-                    Some(makespan) => self.keep(position, makespan),
+                Ok(Tried::Ran { makespan, value }) => match NonZeroU64::new(makespan).filter(|_| value != Some(0.0)) {
+                    Some(makespan) => self.keep(position, Ran { makespan, value }),
                     None => self.fail(position, &values, "it takes no time, so there is nothing to compare".into()),
                 },
                 Ok(Tried::Stopped(reason)) => self.keep_stopped(position, reason),
@@ -171,21 +189,13 @@ where
         }
     }
 
-    fn keep(&self, position: u64, makespan: NonZeroU64) {
+    fn keep(&self, position: u64, ran: Ran) {
+        debug_assert_eq!(ran.value.is_none(), self.search.objective == Objective::Makespan);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let added = progress.checkpoint.as_mut().map(|c| c.add(position, makespan));
+        let added = progress.checkpoint.as_mut().map(|c| c.add(position, ran));
         self.written(&mut progress, added);
-        progress.found.push((position, makespan));
-        let evaluated = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
-        if progress.best.is_none_or(|best| makespan < best) {
-            progress.best = Some(makespan);
-            tracing::debug!(
-                makespan,
-                candidate = self.search.candidate(position),
-                evaluated,
-                "found a better candidate"
-            );
-        }
+        progress.found.push((position, ran));
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
     }
 
     fn keep_stopped(&self, position: u64, reason: String) {

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::outcome::Outcome;
+use super::outcome::{Known, Outcome};
 use crate::PS_PER_S;
+use crate::problem::Objective;
 use crate::text::csv_field;
 
 /// A row for each candidate that was evaluated, by number.
@@ -12,16 +13,18 @@ pub struct GridTable<'a> {
     outcome: &'a Outcome,
 }
 
-/// One candidate. As JSON: `candidate`, `parameters` (path → value as text), `makespan_s`, `makespan_ps`, `ratio`, `best`.
+/// One candidate. As JSON: `candidate`, `parameters` (path → value as text), `value`, `makespan_s`, `makespan_ps`, `ratio`, `best`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GridRow<'a> {
     /// Its number in the grid, from 0.
     pub candidate: u64,
     /// Path and value of each axis.
     pub parameters: Vec<(&'a str, &'a str)>,
+    /// By another objective than the makespan: its value, seconds or of a throughput bytes per second.
+    pub value: Option<f64>,
     /// Simulated time of the candidate, ps.
     pub makespan: u64,
-    /// Its makespan divided by the best; at least 1.
+    /// How many times as bad as the best it is by the objective; at least 1.
     pub ratio: f64,
     /// Whether it is the best: one row is.
     pub best: bool,
@@ -52,38 +55,46 @@ impl<'a> GridTable<'a> {
     /// The rows, by number of the candidate.
     pub fn rows(&self) -> impl Iterator<Item = GridRow<'a>> {
         let outcome = self.outcome;
-        let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
-        known.filter_map(move |(makespan, number)| Self::row(outcome, makespan, number))
+        outcome.known().filter_map(move |known| Self::row(outcome, known))
     }
 
     /// The `most` best rows, best first; among equals the lower number first.
     #[must_use]
     pub fn ranked(&self, most: usize) -> Vec<GridRow<'a>> {
         let outcome = self.outcome;
-        let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
-        let mut all: Vec<(u64, u64)> = known.collect();
+        let mut all: Vec<Known> = outcome.known().collect();
         if most < all.len() {
-            all.select_nth_unstable(most);
+            all.select_nth_unstable_by(most, Known::order);
             all.truncate(most);
         }
-        all.sort_unstable();
-        all.into_iter().filter_map(|(makespan, number)| Self::row(outcome, makespan, number)).collect()
+        all.sort_unstable_by(Known::order);
+        all.into_iter().filter_map(|known| Self::row(outcome, known)).collect()
     }
 
     /// The row of a candidate; there is a best as soon as there is any.
-    fn row(outcome: &'a Outcome, makespan: u64, candidate: u64) -> Option<GridRow<'a>> {
-        let (least, best) = outcome.best()?;
+    fn row(outcome: &'a Outcome, known: Known) -> Option<GridRow<'a>> {
+        let Known { number, makespan, value } = known;
+        let (best, objective) = (outcome.best()?, outcome.objective());
+        let unit = if objective.is_time() { PS_PER_S } else { 1.0 };
         Some(GridRow {
-            candidate,
-            parameters: outcome.grid().values(candidate),
+            candidate: number,
+            parameters: outcome.grid().values(number),
+            value: (objective != Objective::Makespan).then(|| objective.natural(value) / unit),
             makespan,
-            ratio: makespan as f64 / least as f64,
-            best: candidate == best,
+            ratio: value / outcome.value(best)?,
+            best: number == best,
         })
     }
 
-    /// Writes `candidate`, a column per path, `makespan_s`, `makespan_ps`, `ratio`, `best` (`true` or `false`) as CSV
-    /// (RFC 4180, lines ending in `\n`), rows by number.
+    /// By what candidates are compared.
+    #[must_use]
+    pub fn objective(&self) -> Objective {
+        self.outcome.objective()
+    }
+
+    /// Writes `candidate`, a column per path, by another objective than the makespan `value`, then `makespan_s`, `makespan_ps`,
+    /// `ratio`, `best` (`true` or `false`) as CSV (RFC 4180, lines ending in `\n`), rows by number. Values that are times are in
+    /// seconds.
     ///
     /// # Errors
     /// Those of `out`.
@@ -92,11 +103,15 @@ impl<'a> GridTable<'a> {
         for path in self.paths() {
             write!(out, ",{}", csv_field(path))?;
         }
-        writeln!(out, ",makespan_s,makespan_ps,ratio,best")?;
+        let value = if self.objective() == Objective::Makespan { "" } else { ",value" };
+        writeln!(out, "{value},makespan_s,makespan_ps,ratio,best")?;
         for row in self.rows() {
             write!(out, "{}", row.candidate)?;
             for (_, value) in &row.parameters {
                 write!(out, ",{}", csv_field(value))?;
+            }
+            if let Some(value) = row.value {
+                write!(out, ",{value}")?;
             }
             writeln!(out, ",{},{},{},{}", row.seconds(), row.makespan, row.ratio, row.best)?;
         }

@@ -2,13 +2,15 @@
 
 mod checkpoint;
 mod grid;
+mod objective;
 mod search;
 mod shards;
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use weir_optimize::parameters::{Axis, Grid, ParameterError, Part, Search, Shard};
+use weir_optimize::parameters::{Axis, Grid, Outcome, ParameterError, Part, Ran, Search, Shard};
+use weir_optimize::search::Objective;
 
 /// A grid of axes with some lengths; values are `v0`, `v1`, …
 fn grid(lengths: &[usize]) -> Grid {
@@ -24,7 +26,19 @@ fn makespan(values: &[(&str, &str)]) -> Result<u64, String> {
 }
 
 fn search(grid: &Grid) -> Search<'_> {
-    Search { grid, input: "digest", shard: Shard::ALL, baseline: NonZeroU64::new(9), checkpoint: None }
+    let objective = Objective::Makespan;
+    Search { grid, input: "digest", shard: Shard::ALL, objective, baseline: ran(9), checkpoint: None }
+}
+
+/// The scenario as it is, with this makespan.
+fn ran(makespan: u64) -> Option<Ran> {
+    NonZeroU64::new(makespan).map(|makespan| Ran { makespan, value: None })
+}
+
+/// Makespan and number of the best.
+fn best(outcome: &Outcome) -> Option<(u64, u64)> {
+    let number = outcome.best()?;
+    Some((outcome.makespan(number)?, number))
 }
 
 fn run(search: Search<'_>) -> Result<Part, ParameterError> {

@@ -1,12 +1,11 @@
 //! Shards merge into the whole, and only into it.
 
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use proptest::prelude::*;
 use weir_optimize::parameters::{Axis, Grid, MergeError, Outcome, Part, Search, Shard, merge};
 
-use super::{bytes, grid, run, search};
+use super::{bytes, grid, ran, run, search};
 
 fn shards(grid: &Grid, count: u64) -> Vec<Part> {
     let shard = |index| Search { shard: Shard::new(index, count).expect("a shard"), ..search(grid) };
@@ -72,7 +71,7 @@ fn parts_of_other_searches_are_refused() {
         "shard 2/2 is of another list of parameters than the first part",
     );
     refused(
-        &with(edited(&parts[1], "\"baseline\":9", "\"baseline\":8")),
+        &with(edited(&parts[1], "\"baseline\":{\"makespan\":9}", "\"baseline\":{\"makespan\":8}")),
         "shard 2/2 is of another makespan of the scenario as it is than the first part",
     );
     refused(
@@ -82,7 +81,7 @@ fn parts_of_other_searches_are_refused() {
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     let old = edited(&parts[1], &version, "\"version\":\"0.0.1\"");
     let message =
-        format!("shard 2/2 was written by weir 0.0.1 (format 1), this is {}; run it again", env!("CARGO_PKG_VERSION"));
+        format!("shard 2/2 was written by weir 0.0.1 (format 2), this is {}; run it again", env!("CARGO_PKG_VERSION"));
     refused(&with(old.clone()), &message);
     refused(&[old], &message);
 }
@@ -149,6 +148,6 @@ fn the_baseline_may_be_left_out() {
     let grid = grid(&[3]);
     let part = run(Search { baseline: None, ..search(&grid) }).expect("a part");
     assert_eq!(Outcome::new(part).expect("an outcome").baseline(), None);
-    let part = run(Search { baseline: NonZeroU64::new(5), ..search(&grid) }).expect("a part");
+    let part = run(Search { baseline: ran(5), ..search(&grid) }).expect("a part");
     assert_eq!(Outcome::new(part).expect("an outcome").baseline(), Some(5));
 }

@@ -196,10 +196,14 @@ pub(crate) struct CandidateRow<'a> {
     #[serde(borrow)]
     #[schemars(with = "Parameters")]
     parameters: Pairs<Name<'a>, Name<'a>>,
+    /// Its value by another objective than the makespan: seconds, or of a throughput bytes per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Amount")]
+    value: Option<Amount>,
     makespan_s: Amount,
     #[schemars(with = "Whole")]
     pub(crate) makespan_ps: u64,
-    /// Makespan over the least makespan of the grid.
+    /// How many times as bad as the best it is by the objective.
     #[schemars(range(min = 1))]
     ratio: Amount,
     /// One row is the best.
@@ -212,6 +216,7 @@ impl<'a> RowMaker for GridTable<'a> {
     fn rows(&self) -> impl Iterator<Item = CandidateRow<'a>> {
         GridTable::rows(self).map(|row| CandidateRow {
             candidate: row.candidate,
+            value: row.value.map(Amount),
             makespan_s: Amount(row.seconds()),
             makespan_ps: row.makespan,
             ratio: Amount(row.ratio),
@@ -228,7 +233,7 @@ impl SearchJson<'_> {
         let (baseline, best) = if timed { (self.baseline_s, self.best_s) } else { own };
         let solved = match (self.vary, &*self.solution) {
             (vary, solution) if !varied(vary, solution) => return Some("solution"),
-            (Vary::Parameters, _) => self.rows.is_some() || !(timed && self.method == Method::Exhaustive),
+            (Vary::Parameters, _) => self.rows.is_some() || self.method != Method::Exhaustive,
             _ => true,
         };
         let known = [

@@ -104,6 +104,9 @@ fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> Ex
     columns.extend(paths.iter().enumerate().map(|(at, path)| {
         text((*path).to_owned(), rows, |row| row.parameters.get(at).map(|(_, value)| (*value).to_owned()))
     }));
+    if rows.iter().any(|row| row.value.is_some()) {
+        columns.push(real("value", rows, |row| row.value));
+    }
     columns.extend([
         real("makespan_s", rows, |row| Some(row.seconds())),
         whole("makespan_ps", rows, |row| Some(row.makespan)),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use ordered_float::OrderedFloat;
 use weir_optimize::Distribution;
 use weir_optimize::search::{Method, Objective, PERCENTILES, SearchResult, Vary};
-use weir_plugin_api::SimDuration;
+use weir_plugin_api::{PS_PER_S, SimDuration};
 
 use super::{Mark, ROWS, Sheet, clean, head, verbatim};
 use crate::run::titled;
@@ -111,6 +111,7 @@ fn headline(report: &SearchReport) -> String {
         (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
     };
     if let Some(StoppedCandidates { candidates, first }) = &report.stopped {
+        let one = if result.vary == Vary::Parameters { "candidate" } else { one };
         let (what, they) = if *candidates == 1 { (one, "does") } else { (many, "do") };
         let _ = writeln!(out, "{candidates} {what} {they} not run to the end: {}", clean(first));
     }
@@ -205,12 +206,15 @@ fn grid(report: &SearchReport) -> String {
     let few = listed(report);
     let rows = if few { table.rows().collect() } else { table.ranked(ROWS) };
     let header: Vec<String> = table.paths().map(|path| format!(">{}", clean(path))).collect();
-    let header = header.into_iter().chain([">makespan", ">over best", ""].map(str::to_owned));
-    let mut sheet = Sheet::new(header).spare(["over best"]);
+    let own = (!report.timed()).then(|| format!(">{}", report.result.objective.word()));
+    let header = header.into_iter().chain(own).chain([">makespan", ">over best", ""].map(str::to_owned));
+    let mut sheet = Sheet::new(header).spare(["makespan", "over best"]);
     for row in rows {
         let best = if row.best { "best" } else { "" };
+        let own =
+            row.value.map(|own| if outcome.objective().is_time() { time(own * PS_PER_S as f64) } else { rate(own) });
         let last = [time(row.makespan as f64), format!("{:.4}", row.ratio), best.to_owned()];
-        let cells = row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(last);
+        let cells = row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(own).chain(last);
         sheet.marked_row(row.best.then_some(Mark::Best), cells);
     }
     let more = if few {

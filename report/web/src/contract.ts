@@ -874,9 +874,11 @@ export interface Candidate {
   candidate: number;
   /** The value of each path that varies. */
   parameters: Record<string, string>;
+  /** Its value by another objective than the makespan: seconds, or of a throughput bytes per second. */
+  value?: number | null;
   makespan_s: number;
   makespan_ps: number;
-  /** Makespan over the least makespan of the grid. */
+  /** How many times as bad as the best it is by the objective. */
   ratio: number;
   /** One row is the best. */
   best: boolean;

@@ -7,6 +7,7 @@
 
 mod classes;
 mod context;
+mod goal;
 mod joint;
 mod merge;
 mod order;

@@ -4,12 +4,13 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard, Tried};
-use weir_optimize::search::{Method, SearchResult, Vary};
+use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Ran, Search, Shard, Tried};
+use weir_optimize::search::{Method, Objective, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution, StoppedCandidates};
 use weir_scenario::{Change, Parameter, Scenario};
 
 use super::context::{SearchContext, too_soon};
+use super::goal::{self, NO_BYTES, value_of};
 use super::outcome::{SearchOutcome, report};
 use super::part::{PartFile, PartOf};
 use super::watch::Checkpoint;
@@ -93,21 +94,21 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
         grid: &grid,
         input: &input,
         shard: context.options.shard.unwrap_or(Shard::ALL),
+        objective: context.settings.objective,
         baseline,
         checkpoint: context.options.checkpoint.map(Checkpoint::file),
     };
-    let (runs, span) = (context.runs(), tracing::Span::current());
+    let span = tracing::Span::current();
     context.options.watch.begin("candidates", grid.candidates().div_ceil(search.shard.count()), 0);
     let evaluated = AtomicU64::new(0);
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let candidate = tracing::debug_span!(parent: &span, "candidate", ?values);
-        let (found, makespan) = match candidate.in_scope(|| runs.makespan(&edits)) {
-            Ok(makespan) => (Tried::Makespan(makespan), Some(makespan)),
-            Err(error) if error.kind() == ErrorKind::Stopped => (Tried::Stopped(error.brief()), None),
-            Err(error) => return Err(error.brief()),
+        let found = match candidate.in_scope(|| evaluated_with(context, &edits)) {
+            Err(error) if error.kind() == ErrorKind::Stopped => Tried::Stopped(error.brief()),
+            found => found.map_err(|error| error.brief())?,
         };
-        context.options.watch.progress(evaluated.load(Ordering::Relaxed), makespan);
+        context.options.watch.progress(evaluated.load(Ordering::Relaxed), time(context, &found));
         Ok(found)
     };
     let part = search.run(evaluate, context.cancel, &evaluated).map_err(Error::input)?;
@@ -123,14 +124,33 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     Ok(SearchOutcome::whole(report, changes))
 }
 
-/// The makespan of the scenario as it is, ps, or why it stops before its end.
-fn baseline(context: &SearchContext<'_>) -> Result<(Option<NonZeroU64>, Option<String>), Error> {
-    match context.preparing().baseline().map(NonZeroU64::new) {
-        Ok(None) => Err(Error::input("the scenario takes no time: there is nothing to compare")),
-        Ok(makespan) => Ok((makespan, None)),
-        Err(error) if error.kind() == ErrorKind::Stopped => Ok((None, Some(error.brief()))),
-        Err(error) => Err(error),
+/// What the scenario with some edits comes to.
+fn evaluated_with(context: &SearchContext<'_>, edits: &[(String, String)]) -> Result<Tried, Error> {
+    let runs = context.runs();
+    if context.settings.objective == Objective::Makespan {
+        return runs.makespan(edits).map(Tried::from);
     }
+    let scenario = runs.read(edits)?;
+    let outcome = runs.outcome(&scenario)?;
+    let value = value_of(context, &scenario, &outcome).ok_or_else(|| Error::input(NO_BYTES))?;
+    Ok(Tried::Ran { makespan: outcome.makespan.0, value: Some(value) })
+}
+
+/// What the line of progress shows of a candidate: a time by the objective, ps.
+fn time(context: &SearchContext<'_>, tried: &Tried) -> Option<u64> {
+    match *tried {
+        Tried::Ran { value: Some(value), .. } => context.settings.objective.is_time().then_some(value as u64),
+        Tried::Ran { makespan, value: None } => Some(makespan),
+        Tried::Stopped(_) => None,
+    }
+}
+
+/// The scenario as it is, or why it stops before its end.
+fn baseline(context: &SearchContext<'_>) -> Result<(Option<Ran>, Option<String>), Error> {
+    let found = goal::baseline(&context.preparing())?;
+    let value = (context.settings.objective != Objective::Makespan).then_some(found.value);
+    let ran = found.makespan.and_then(NonZeroU64::new).map(|makespan| Ran { makespan, value });
+    Ok((ran, found.stopped))
 }
 
 /// What decides makespans beside the values: the files, the arbiter, the values of the command line.
@@ -158,10 +178,16 @@ pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchR
         Some(stopped) => none_ends(&stopped.first),
         None => error,
     })?;
-    let distribution = Some(grid.distribution().clone());
+    let distribution = grid.distribution().cloned();
+    let simulated = (grid.objective() != Objective::Makespan).then(|| makespans(&grid)).flatten();
     // Parts do not say why.
     let baseline_stopped = grid.baseline().is_none().then(|| "it does not run to its end".to_owned());
-    Ok(SearchReport { distribution, grid: Some(grid), stopped, baseline_stopped, ..report(subject, result) })
+    Ok(SearchReport { simulated, distribution, grid: Some(grid), stopped, baseline_stopped, ..report(subject, result) })
+}
+
+/// The makespans of the scenario as it is, unless that stops, and of the best.
+fn makespans(grid: &Outcome) -> Option<(Option<u64>, u64)> {
+    Some((grid.baseline(), grid.makespan(grid.best()?)?))
 }
 
 /// The candidates of a grid that stop, the first by its values.
@@ -186,18 +212,24 @@ pub(super) fn none_ends(first: &str) -> Error {
 
 /// The result of a whole grid.
 fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Error> {
-    let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
-    let complete = outcome.complete();
+    let best = outcome.best().and_then(|best| outcome.value(best));
+    let (best, values) = best.zip(outcome.solution()).ok_or_else(too_soon)?;
+    let (complete, objective) = (outcome.complete(), outcome.objective());
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
-    let baseline = outcome.baseline().map_or(f64::INFINITY, |baseline| baseline as f64);
+    let (baseline, best) = (outcome.baseline_value().unwrap_or(f64::INFINITY), objective.natural(best));
+    let baseline = objective.natural(baseline);
     let solution = Solution::of_parameters(values.into_iter().map(own).collect());
     let result = SearchResult {
         candidates: Some(outcome.grid().candidates().into()),
         evaluated: outcome.evaluated().into(),
         complete,
         proved_optimal: complete,
-        bound: complete.then_some(best as f64),
-        ..SearchResult::new(Vary::Parameters, Method::Exhaustive, baseline, best as f64, solution)
+        objective,
+        bound: complete.then_some(best),
+        ..SearchResult::new(Vary::Parameters, Method::Exhaustive, baseline, best, solution)
     };
-    Ok(result.with_statistics(outcome.distribution()))
+    Ok(match outcome.distribution() {
+        Some(all) => result.with_statistics(all),
+        None => result,
+    })
 }

@@ -181,7 +181,8 @@ pub enum SettingsError {
     },
     /// A search that simulates each candidate has no parts.
     #[error(
-        "`{}` is for orders alone and grids alone, by the makespan: leave it out where each candidate is simulated",
+        "`{}` is for orders alone by the makespan, and for grids alone: leave it out \
+         where each candidate is simulated",
         option.word()
     )]
     NotSimulated {
@@ -251,7 +252,7 @@ pub struct Settings {
     pub vary: Vary,
     /// Whether an order is searched for each point of a grid of parameters.
     pub sweep: bool,
-    /// Whether each candidate is simulated, so that there are neither parts nor a table of all. An order that the fast
+    /// Whether candidates of any kind are simulated one by one, so that there are neither parts nor a table of all. An order that the fast
     /// search does not cover is simulated all the same.
     pub simulated: bool,
     pub(super) method: Method,
@@ -341,14 +342,15 @@ impl Settings {
     }
 }
 
-/// Whether a search simulates each candidate: several kinds together, a placement by the makespan, and whatever has another
-/// objective than the makespan and is no cost.
+/// Whether a search simulates each candidate of any kind: several kinds together, a placement by the makespan, and an order by
+/// another objective than the makespan. A grid has its own search.
 fn simulated(vary: Vary, method: Method, objective: Objective) -> bool {
     match vary {
         _ if method == Method::LocalSearch => true,
         Vary::Joint(_) => true,
         Vary::Placement => !objective.is_cost(),
-        Vary::Order | Vary::Parameters => !(objective == Objective::Makespan || objective.is_cost()),
+        Vary::Order => !(objective == Objective::Makespan || objective.is_cost()),
+        Vary::Parameters => false,
     }
 }
 

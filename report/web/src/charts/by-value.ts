@@ -1,10 +1,10 @@
-// Makespans over the values of the one parameter that varies: quantities by their size, others in the order of the file.
+// The objective over the values of the one parameter that varies: quantities by their size, others in the order of the file.
 
 import type { Candidate, Search } from "../contract.ts";
 import { s, visible } from "../core/dom.ts";
-import * as format from "../core/format.ts";
+import { type Objective, objectiveOf } from "../core/objective.ts";
 import { quantities } from "../core/quantity.ts";
-import { extent, ticks, timeLabels } from "../core/scale.ts";
+import { extent, ticks } from "../core/scale.ts";
 import { type Axis, type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
 import { categoryLabels, placedLabels } from "./categories.ts";
 import { baselineLevel } from "./curve.ts";
@@ -62,16 +62,17 @@ function axisOf({ path, places, scale }: ByValue): Axis {
   return logarithmic(low / room, high * room, title, [], []);
 }
 
-/** Each value with its makespan, and where the scenario as it is stands. */
+/** Each value with what it comes to, and where the scenario as it is stands. */
 export function byValueChart(search: Search, byValue: ByValue): HTMLElement {
   const { path, rows, places, scale } = byValue;
-  const [low, high] = extent(rows.map((row) => row.makespan_s).concat(search.baseline_s ?? []));
+  const by = objectiveOf(search);
+  const [low, high] = extent(rows.map(by.of).concat(by.baseline ?? []));
   const room = (high - low || high || 1) * 0.08;
   const marks = ticks(low - room, high + room, 6);
   const p = plot(
     axisOf(byValue),
-    linear(low - room, high + room, "makespan", marks, timeLabels(marks)),
-    `Makespan over ${visible(path)}`,
+    linear(low - room, high + room, by.name, marks, by.labels(marks)),
+    `${by.name[0]!.toUpperCase()}${by.name.slice(1)} over ${visible(path)}`,
   );
   const values = rows.map((row) => row.parameters[path] ?? "");
   const labels = scale === "list" ? categoryLabels(values, p.x(1) - p.x(0)) : placedLabels(values, places.map(p.x));
@@ -83,22 +84,22 @@ export function byValueChart(search: Search, byValue: ByValue): HTMLElement {
         label.text,
       ),
     );
-  if (search.baseline_s != null) baselineLevel(p, search.baseline_s);
+  if (by.baseline !== null) baselineLevel(p, by, by.baseline);
   const d = rows
-    .map((row, i) => `${i ? "L" : "M"}${p.x(places[i]!).toFixed(1)} ${p.y(row.makespan_s).toFixed(1)}`)
+    .map((row, i) => `${i ? "L" : "M"}${p.x(places[i]!).toFixed(1)} ${p.y(by.of(row)).toFixed(1)}`)
     .join("");
   p.root.append(s("path", { class: "curve", d }));
-  rows.forEach((row, i) => p.root.append(mark(p, row, p.x(places[i]!), path)));
+  rows.forEach((row, i) => p.root.append(mark(p, row, by, p.x(places[i]!), path)));
   return chartBox(p, "value");
 }
 
-function mark(p: Plot, row: Candidate, x: number, path: string): SVGElement {
-  const y = p.y(row.makespan_s);
+function mark(p: Plot, row: Candidate, by: Objective, x: number, path: string): SVGElement {
+  const y = p.y(by.of(row));
   const shape = row.best
     ? marker(0, x, y, "var(--faster)", 5.5)
     : s("circle", { class: "curve-dot", cx: x, cy: y, r: 3.2 });
   return telling(shape, [
     { what: visible(path), value: visible(row.parameters[path] ?? "") },
-    { what: "makespan", value: `${format.time(row.makespan_s)}${row.best ? ", the best" : ""}` },
+    { what: by.name, value: `${by.text(by.of(row))}${row.best ? ", the best" : ""}` },
   ]);
 }

@@ -3,6 +3,7 @@
 import type { Search } from "../contract.ts";
 import { h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { objectiveOf } from "../core/objective.ts";
 import { byValueChart, byValueOf } from "../charts/by-value.ts";
 import { candidatesOf, curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
 import { draw } from "../tree/drawing.ts";
@@ -25,7 +26,7 @@ export function searchSection(search: Search, index: number): HTMLElement {
           curve && curveChart(search, curve),
           histogram && histogramChart(search, histogram),
         )
-      : h("p", { class: "note" }, "The data hold no makespans of candidates but the best: no curve is drawn."),
+      : h("p", { class: "note" }, "The data hold no times of candidates but the best: no curve is drawn."),
     placement(search),
     ...solution(search),
     candidates(search),
@@ -39,12 +40,9 @@ function facts(search: Search): HTMLElement {
     ["baseline", format.time(search.baseline_s), againstBaseline(search)],
     ["searched", ...searched(search)],
   ];
+  const by = objectiveOf(search);
   if (inUnits)
-    cards.push([
-      search.objective,
-      `${search.best}`,
-      `baseline ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`,
-    ]);
+    cards.push([by.name, by.text(by.best), `baseline ${by.text(by.baseline)}, bound ${by.text(search.bound ?? null)}`]);
   return h(
     "div",
     {},
@@ -195,18 +193,21 @@ function table(head: string[], rows: HTMLElement[][]): HTMLElement {
 function candidates(search: Search): HTMLElement | null {
   if (!search.rows?.length) return null;
   const keys = Object.keys(search.rows[0]!.parameters);
+  const by = objectiveOf(search);
+  const [own, ownTitle] = by.name === "makespan" ? [[], []] : [[by], [by.name]];
   const rows = search.rows
     .slice(0, 300)
     .map((r) => [
       ...keys.map((k) => name(text(r.parameters[k]))),
+      ...own.map((by) => h("span", {}, by.text(by.of(r)))),
       h("span", {}, `${format.time(r.makespan_s)}${r.best ? " ★ best" : ""}`),
-      h("span", {}, search.best_s && r.makespan_s !== null ? format.ratio(r.makespan_s / search.best_s) : format.NONE),
+      h("span", {}, format.ratio(r.ratio)),
     ]);
   const all = h(
     "details",
     { open: search.rows.length <= 20 },
     h("summary", {}, `${format.counted(search.rows.length, "candidate")}`),
-    table([...keys.map(visible), "makespan", "over best"], rows),
+    table([...keys.map(visible), ...ownTitle, "makespan", "over best"], rows),
   );
   if (search.rows.length > 300)
     all.append(h("p", { class: "small" }, `and ${format.count(search.rows.length - 300)} more`));

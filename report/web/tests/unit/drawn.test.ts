@@ -15,6 +15,7 @@ import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
 import { againstBaseline, searched } from "../../src/panels/search.ts";
 import { byValueOf } from "../../src/charts/by-value.ts";
+import { objectiveOf } from "../../src/core/objective.ts";
 import { placedLabels } from "../../src/charts/categories.ts";
 import { equalTimes } from "../../src/panels/operations.ts";
 import { family } from "../../src/timeline/engines.ts";
@@ -154,6 +155,35 @@ test("a search over one value is drawn over that value, in the order of the file
   );
   assert.equal(byValueOf({ ...parameters!, candidates: 4, rows }), null, "some candidates are not in the data");
   assert.equal(byValueOf(order!), null);
+});
+
+test("by another objective values are drawn, and no curve of a throughput", () => {
+  const [, , parameters] = fixture("results").searches;
+  const rows = [5e9, 8e9].map((value, candidate) => ({
+    candidate,
+    parameters: { x: `${candidate + 1}MB` },
+    value,
+    makespan_s: candidate + 1,
+    makespan_ps: (candidate + 1) * 1e12,
+    ratio: 8e9 / value,
+    best: candidate === 1,
+  }));
+  const search = { ...parameters!, candidates: 2, rows, baseline: 6e9, best: 8e9 };
+  const rate = objectiveOf({ ...search, objective: "throughput" });
+  assert.deepEqual(
+    [rate.kind, rate.best, rate.text(rate.baseline), rows.map(rate.of)],
+    ["rate", 8e9, "6.000 GB/s", [5e9, 8e9]],
+  );
+  assert.equal(curveOf({ ...search, objective: "throughput" }), null);
+  const end = objectiveOf({ ...search, objective: "end" });
+  assert.deepEqual([end.name, end.kind, end.best], ["end", "time", 8e9]);
+  assert.deepEqual(
+    curveOf({ ...search, objective: "end" })!.points.map(([, v]) => v),
+    [5e9, 8e9],
+  );
+  const makespan = objectiveOf({ ...parameters!, objective: "makespan" });
+  assert.equal(makespan.best, parameters!.best_s);
+  assert.equal(objectiveOf({ ...search, objective: "distance", best: 12 }).text(12), "12");
 });
 
 test("quantities are drawn by their size, ascending", () => {

@@ -16,9 +16,9 @@ use weir_scenario::{Scenario, counted};
 use weir_sim_core::{EngineId, TaskId, Work, shares};
 
 use super::super::context::SearchContext;
+use super::super::goal::items;
 use super::candidates::Candidates;
 use super::cut;
-use super::simulated::items;
 
 /// Points of a grid that a bound is taken of, each of which is read; *assumed*, some seconds.
 const MOST_POINTS: u128 = 2_000;

@@ -11,7 +11,6 @@
 mod bound;
 mod candidates;
 mod cut;
-mod goal;
 mod simulated;
 
 use std::cell::Cell;
@@ -23,13 +22,13 @@ use weir_optimize::search::{Method, Objective, SearchResult};
 use weir_report::{SearchReport, Solution, StoppedCandidates};
 
 use super::context::{SearchContext, too_soon};
+use super::goal::{Baseline, baseline};
 use super::outcome::{SearchOutcome, report};
 use super::parameters::{none_ends, readable};
 use super::settings::{SearchOptions, SettingsError};
 use crate::Error;
 use candidates::Candidates;
-use goal::natural;
-use simulated::{Baseline, Simulated};
+use simulated::Simulated;
 
 /// Tasks that `auto` simulates to visit all candidates, at most; each candidate counts as [`PER_CANDIDATE`] more.
 /// *Assumed*: about a minute on two cores.
@@ -51,7 +50,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let candidates = Candidates::new(context)?;
     let subject = context.subject()?;
     // First of all, so that a search that is ended early has a result.
-    let baseline = simulated::baseline(context)?;
+    let baseline = baseline(context)?;
     readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
     let (bound, no_bound) = match bound::of(context, &candidates) {
         Ok(bound) => (bound, None),
@@ -98,7 +97,7 @@ fn result(
     let (found, whole, objective) = (&best.found, best.knows_all(), context.settings.objective);
     let reached = bound.is_some_and(|bound| found.value <= bound * (1.0 + EQUAL));
     let bound = if whole { Some(found.value) } else { bound.map(|bound| bound.min(found.value)) };
-    let (from, to) = (natural(objective, baseline), natural(objective, found.value));
+    let (from, to) = (objective.natural(baseline), objective.natural(found.value));
     let result = SearchResult {
         // Of those that contradict a wait, nobody asks once all are known.
         candidates: if whole { Some(best.tried().into()) } else { candidates },
@@ -106,7 +105,7 @@ fn result(
         complete: found.complete,
         proved_optimal: whole || reached,
         objective,
-        bound: bound.map(|bound| natural(objective, bound)),
+        bound: bound.map(|bound| objective.natural(bound)),
         wall_s: context.wall(),
         ..SearchResult::new(context.settings.vary, best.method, from, to, ())
     };

@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use weir_optimize::joint::{Candidate, Evaluate};
-use weir_optimize::search::Objective;
 use weir_plugin_api::NodeId;
 use weir_report::StoppedCandidates;
-use weir_scenario::{ObjectiveItem, Scenario};
+use weir_scenario::Scenario;
 use weir_sim_core::{Outcome, TaskId};
 
 use super::super::context::SearchContext;
+use super::super::goal::value_of;
 use super::super::parameters::named;
 use super::candidates::{Candidates, OwnPlace};
-use super::goal;
 use crate::{Error, ErrorKind};
 
 /// Simulates candidates.
@@ -45,47 +44,6 @@ pub(super) struct Kept {
 
 /// A transfer of a device, with its place in the scenario as it is.
 type Placed = (Option<OwnPlace>, TaskId);
-
-/// The scenario as it is.
-pub(super) struct Baseline {
-    /// By the objective, the smaller the better; infinite where it stops.
-    pub(super) value: f64,
-    /// ps; none where it stops.
-    pub(super) makespan: Option<u64>,
-    /// Why it stops before its end, where it does.
-    pub(super) stopped: Option<String>,
-    /// Links crossed by packets that were simulated; 0 by rates.
-    pub(super) hops: u64,
-}
-
-/// Runs the scenario as it is.
-pub(super) fn baseline(context: &SearchContext<'_>) -> Result<Baseline, Error> {
-    let outcome = match context.runs().outcome(context.scenario) {
-        Ok(outcome) => outcome,
-        Err(error) if error.kind() == ErrorKind::Stopped => {
-            return Ok(Baseline { value: f64::INFINITY, makespan: None, stopped: Some(error.brief()), hops: 0 });
-        }
-        Err(error) => return Err(error),
-    };
-    let none = || Error::input(format!("{}: nothing is transferred: there is no throughput", context.scenario.file));
-    let value = value_of(context, context.scenario, &outcome).ok_or_else(none)?;
-    if value == 0.0 {
-        return Err(Error::input("the scenario takes no time: there is nothing to compare"));
-    }
-    let hops = outcome.packets.as_ref().map_or(0, |packets| packets.hops - packets.skipped_hops);
-    Ok(Baseline { value, makespan: Some(outcome.makespan.0), stopped: None, hops })
-}
-
-/// The items that the objective is about, in a scenario that was read with other values.
-pub(super) fn items(objective: Objective, scenario: &Scenario) -> &[ObjectiveItem] {
-    let spec = scenario.optimize.as_ref().filter(|spec| spec.objective == objective);
-    spec.map_or(&[][..], |spec| &spec.items)
-}
-
-fn value_of(context: &SearchContext<'_>, scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
-    let objective = context.settings.objective;
-    goal::value(objective, items(objective, scenario), scenario, outcome)
-}
 
 impl<'a> Simulated<'a> {
     pub(super) fn new(context: &'a SearchContext<'a>, candidates: &'a Candidates<'a>) -> Self {
