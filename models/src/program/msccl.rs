@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 use weir_plugin_api::{CallError, PS_PER_S};
 
-use super::operations::{Dependency, Operation, Program, Work, wrong_line};
+use super::operations::{Dependency, Operation, Program, Work};
 use super::params::ProgramParams;
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
@@ -53,8 +53,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
         let name = algorithm.tag_name().name();
         return Err(refused(format!("file: its root is `{name}`, not `algo`; name an MSCCL algorithm")));
     }
-    let newlines = document.input_text().match_indices('\n').map(|(at, _)| at).collect();
-    let mut reader = Reader { newlines, params, chunk: 0, program: Program::default(), ends: BTreeMap::new() };
+    let mut reader = Reader::new(document.input_text(), params);
     let chunks = reader.number(algorithm, "nchunksperloop")?;
     if chunks == 0 {
         return Err(refused("file: `nchunksperloop` is 0; correct it"));
@@ -68,12 +67,20 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     }
     reader.chunk = size.0 / chunks;
     reader.gpus(algorithm)?;
+    if !reader.shares_lines {
+        // Lines say which step it is.
+        reader.program.steps = Vec::new();
+    }
     Ok(reader.program)
 }
 
 struct Reader<'d> {
+    text: &'d str,
     /// Where lines of the file end.
     newlines: Vec<usize>,
+    /// The line of the step before, and whether a line has several steps.
+    last_line: Option<u32>,
+    shares_lines: bool,
     params: &'d ProgramParams,
     /// Bytes of a chunk.
     chunk: u64,
@@ -95,10 +102,24 @@ struct Block {
 struct Late {
     first: u32,
     on: (u32, u64, u64),
-    line: u32,
+    /// Where it begins in the file.
+    at: usize,
 }
 
-impl Reader<'_> {
+impl<'d> Reader<'d> {
+    fn new(text: &'d str, params: &'d ProgramParams) -> Self {
+        Self {
+            text,
+            newlines: text.match_indices('\n').map(|(at, _)| at).collect(),
+            last_line: None,
+            shares_lines: false,
+            params,
+            chunk: 0,
+            program: Program::default(),
+            ends: BTreeMap::new(),
+        }
+    }
+
     fn gpus(&mut self, algorithm: Node<'_, '_>) -> Result<(), CallError> {
         let gpus: Vec<Node<'_, '_>> = elements(algorithm, "gpu").collect();
         let count = self.number(algorithm, "ngpus")?;
@@ -118,10 +139,11 @@ impl Reader<'_> {
                 self.block(id as u32, block, &mut late)?;
             }
         }
-        for Late { first, on, line } in late {
+        for Late { first, on, at } in late {
             let Some(&end) = self.ends.get(&on) else {
-                let (_, block, step) = on;
-                return Err(wrong_line(line, &format!("thread block {block} has no step {step}; correct it")));
+                let (gpu, block, step) = on;
+                let problem = format!("thread block {block} of gpu {gpu} has no step {step}, for which this one waits");
+                return Err(self.wrong_at(at, &problem));
             };
             self.program.dependencies.push(Dependency { of: first, on: end, begin: false });
         }
@@ -138,15 +160,17 @@ impl Reader<'_> {
         };
         let mut before = None;
         for step in elements(node, "step") {
+            let number = self.number(step, "s")?;
             let (first, last) = self.step(&block, step, before)?;
             before = Some(last);
-            let key = (rank, block.id, self.number(step, "s")?);
-            if self.ends.insert(key, last).is_some() {
-                return Err(self.wrong(step, "this step of the thread block is given twice"));
+            self.program.steps.resize(self.program.operations.len(), number as u32);
+            if self.ends.insert((rank, block.id, number), last).is_some() {
+                let problem = format!("step {number} of thread block {} of gpu {rank} is given twice", block.id);
+                return Err(self.wrong(step, &problem));
             }
             if let Some(of) = self.peer(step, "depid")? {
                 let on = (rank, u64::from(of), self.number(step, "deps")?);
-                late.push(Late { first, on, line: self.line(step) });
+                late.push(Late { first, on, at: step.range().start });
             }
         }
         Ok(())
@@ -163,9 +187,11 @@ impl Reader<'_> {
         let Some(bytes) = bytes else { return Err(self.wrong(step, "its chunks have more than 2^53 bytes")) };
         self.program.count(kind);
         let (first, mut last) = (self.program.operations.len() as u32, before);
+        let line = self.line(step.range().start);
+        self.shares_lines |= self.last_line.replace(line) == Some(line);
         for part in *parts {
             let work = self.work(block, step, *part, bytes)?;
-            let operation = Operation { rank: block.rank, work, cpu: block.id as u32, nic: 0, line: self.line(step) };
+            let operation = Operation { rank: block.rank, work, cpu: block.id as u32, nic: 0, line };
             let id = self.program.add(operation).map_err(|problem| self.wrong(step, &problem))?;
             self.program.dependencies.extend(last.map(|on| Dependency { of: id, on, begin: false }));
             last = Some(id);
@@ -210,14 +236,22 @@ impl Reader<'_> {
         self.number(node, key).map(|value| Some(value as u32))
     }
 
-    fn line(&self, node: Node<'_, '_>) -> u32 {
-        let start = node.range().start;
-        self.newlines.partition_point(|&at| at < start) as u32 + 1
+    /// The line in which a place of the file is.
+    fn line(&self, at: usize) -> u32 {
+        self.newlines.partition_point(|&end| end < at) as u32 + 1
     }
 
     fn wrong(&self, node: Node<'_, '_>, problem: &str) -> CallError {
+        self.wrong_at(node.range().start, problem)
+    }
+
+    /// A refusal with line and column: a whole algorithm may be one line.
+    fn wrong_at(&self, at: usize, problem: &str) -> CallError {
+        let line = self.line(at);
+        let start = line.checked_sub(2).and_then(|before| self.newlines.get(before as usize)).map_or(0, |end| end + 1);
+        let column = self.text.get(start..at).unwrap_or_default().chars().count() + 1;
         let remedy = if problem.contains("; ") { "" } else { "; correct it" };
-        wrong_line(self.line(node), &format!("{problem}{remedy}"))
+        refused(format!("file: line {line}, column {column}: {problem}{remedy}"))
     }
 }
 

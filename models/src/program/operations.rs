@@ -75,6 +75,8 @@ pub(super) struct Program {
     pub(super) counted: BTreeMap<Box<str>, u64>,
     /// Of a binary file, which has no lines: the number of each operation's node.
     pub(super) nodes: Vec<u64>,
+    /// Of MSCCL where a line has several steps: the number of each operation's step in its thread block.
+    pub(super) steps: Vec<u32>,
     /// The names of several files; empty where there is one.
     pub(super) files: Vec<Box<str>>,
     /// Which of them each rank has.
@@ -119,14 +121,16 @@ impl Program {
         format!("{}: {what}", self.place(operation))
     }
 
-    /// Where an operation stands: `line 12`; of several files with the name, as in `trace.3.et, node 17`.
+    /// Where an operation stands: `line 12`; of several files with the name, as in `trace.3.et, node 17`; of several steps in a
+    /// line `line 1, thread block 0, step 3`.
     fn place(&self, operation: u32) -> String {
-        let Operation { rank, line, .. } = self.operations[operation as usize];
+        let Operation { rank, line, cpu, .. } = self.operations[operation as usize];
         let file = self.file_of.get(rank as usize).and_then(|&file| self.files.get(file as usize));
         let file = file.map_or_else(String::new, |name| format!("{name}, "));
-        match self.nodes.get(operation as usize) {
-            Some(node) => format!("{file}node {node}"),
-            None => format!("{file}line {line}"),
+        match (self.nodes.get(operation as usize), self.steps.get(operation as usize)) {
+            (Some(node), _) => format!("{file}node {node}"),
+            (None, Some(step)) => format!("{file}line {line}, thread block {cpu}, step {step}"),
+            (None, None) => format!("{file}line {line}"),
         }
     }
 

@@ -39,7 +39,7 @@ fn the_ring_of_msccl_takes_the_closed_form() {
         ),
         (
             json!({ "file": named(json!([text.replacen("\"rrc\"", "\"xyz\"", 1)])), "format": "msccl", "ranks": ranks, "size": 8 }),
-            "file: line 5: no step has the type `xyz`",
+            "file: line 5, column 7: no step has the type `xyz`",
         ),
     ] {
         let said = refusal(&world, "program", &params);
@@ -68,7 +68,19 @@ fn steps_of_thread_blocks_wait_for_each_other() {
     let said = refusal(&world, "program", &params("0"));
     assert!(said.contains("a deadlock: rank 0, line 3"), "{said}");
     let said = refusal(&world, "program", &params("7"));
-    assert!(said.contains("line 4: thread block 7 has no step 0"), "{said}");
+    assert!(said.contains("line 4, column 40: thread block 7 of gpu 0 has no step 0"), "{said}");
+    // In one line the place is that of the step.
+    let one = |dep: &str| {
+        let text = SMALL.replace("DEP", dep).replace('\n', " ");
+        json!({ "file": named(json!([text])), "format": "msccl", "ranks": ranks, "size": 2_000_000 })
+    };
+    assert_eq!(time_of(&world, "program", &one("-1")), 2 * 1_000_000_000);
+    let said = refusal(&world, "program", &one("0"));
+    let wanted = "rank 0, line 1, thread block 0, step 0: send 1000000 B to rank 1, tag 0, which waits for rank 0, line 1, \
+                  thread block 1, step 0: receive";
+    assert!(said.contains(wanted), "{said}");
+    let said = refusal(&world, "program", &one("7"));
+    assert!(said.contains("line 1, column 259: thread block 7"), "{said}");
 }
 
 fn trace(text: &str) -> Value {
