@@ -1,6 +1,6 @@
 //! What a file of a program holds, for `weir import`: its format, and counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use roxmltree::Document;
 use weir_plugin_api::CallError;
@@ -66,7 +66,7 @@ impl Unmatched {
     fn of(program: &Program) -> Self {
         let partner = matching::partners(program, &program.successors());
         let mut wild = Wild::of(program);
-        let mut unmatched = Self::default();
+        let (mut unmatched, mut first) = (Self::default(), None);
         for (number, operation) in
             (0..).zip(&program.operations).filter(|(number, _)| partner[*number as usize] == matching::NONE)
         {
@@ -78,24 +78,25 @@ impl Unmatched {
                 Work::Receive { .. } if !operation.work.is_wild() => unmatched.receives += 1,
                 _ => continue,
             }
-            unmatched.first.get_or_insert_with(|| program.text(number));
+            first.get_or_insert(number);
         }
-        unmatched.receives += wild.0.values().sum::<u64>();
+        unmatched.receives += wild.left().count() as u64;
+        unmatched.first = first.into_iter().chain(wild.left()).min().map(|number| program.text(number));
         unmatched
     }
 }
 
-/// How many receives from any rank, or with any tag, are left, by rank, source and tag.
-struct Wild(BTreeMap<(u32, u32, u32), u64>);
+/// The receives from any rank, or with any tag, that are left, by rank, source and tag.
+struct Wild(BTreeMap<(u32, u32, u32), VecDeque<u32>>);
 
 impl Wild {
     fn of(program: &Program) -> Self {
-        let mut wild = BTreeMap::new();
-        for operation in &program.operations {
+        let mut wild: BTreeMap<_, VecDeque<u32>> = BTreeMap::new();
+        for (number, operation) in (0..).zip(&program.operations) {
             if let Work::Receive { from, tag, .. } = operation.work
                 && operation.work.is_wild()
             {
-                *wild.entry((operation.rank, from, tag)).or_default() += 1;
+                wild.entry((operation.rank, from, tag)).or_default().push_back(number);
             }
         }
         Self(wild)
@@ -106,13 +107,12 @@ impl Wild {
     fn take(&mut self, to: u32, from: u32, tag: u32, is_of_collective: bool) -> bool {
         let keys = [(to, ANY, tag), (to, from, ANY), (to, ANY, ANY)];
         let keys = if is_of_collective { &keys[..1] } else { &keys[..] };
-        for key in keys {
-            if let Some(left) = self.0.get_mut(key).filter(|left| **left > 0) {
-                *left -= 1;
-                return true;
-            }
-        }
-        false
+        keys.iter().any(|key| self.0.get_mut(key).and_then(VecDeque::pop_front).is_some())
+    }
+
+    /// Those that no message is left for.
+    fn left(&self) -> impl Iterator<Item = u32> {
+        self.0.values().flatten().copied()
     }
 }
 
