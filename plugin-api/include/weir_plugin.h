@@ -430,7 +430,7 @@ struct weir_planner {
 /* How the simulated time of an operation that runs alone relates to a closed form. */
 enum weir_relation {
     WEIR_RELATION_UNSTATED = 0, /* nothing is claimed */
-    WEIR_RELATION_EQUAL = 1,    /* equal, to 1e-9 relative or 1 ps per event */
+    WEIR_RELATION_EQUAL = 1,    /* equal, to 1e-9 relative or 1 ps per instant at which a task starts or ends */
     WEIR_RELATION_AT_MOST = 2,  /* the simulated time is at most the formula's */
     WEIR_RELATION_AT_LEAST = 3  /* the simulated time is at least the formula's */
 };

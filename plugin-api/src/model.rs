@@ -280,7 +280,7 @@ impl Plan {
 pub enum Relation {
     /// Nothing is claimed.
     Unstated = 0,
-    /// Equal, to 1e-9 relative or 1 ps per event.
+    /// Equal, to 1e-9 relative or 1 ps per instant at which a task starts or ends.
     Equal = 1,
     /// The simulated time is at most the formula's.
     AtMost = 2,

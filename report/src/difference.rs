@@ -1,9 +1,10 @@
 //! How far the simulated time of an operation is from its closed form, and why.
 //!
-//! Two times are equal when they differ by at most 1e-9 of the formula's or 1 ps per event of the operation, whichever is
-//! larger: the tolerance that models promise.
+//! Two times are equal when they differ by at most 1e-9 of the formula's, or by 1 ps for each instant at which a task of the
+//! operation starts or ends, whichever is larger: the tolerance that models promise. Times are whole picoseconds, and what
+//! happens at one instant is rounded once, however many tasks it is.
 
-use weir_plugin_api::{Estimate, PS_PER_S, Relation};
+use weir_plugin_api::{Estimate, PS_PER_S, Relation, SimTime};
 
 use crate::Run;
 use crate::reasons::{shared_engines, shared_links};
@@ -14,9 +15,6 @@ use weir_scenario::PlannedOperation;
 const RELATIVE: f64 = 1e-9;
 /// Why times differ where transfers go packet by packet.
 const PACKETS: &str = "bytes cross the links packet by packet, the formula takes them at a steady rate";
-/// Events of a task: its start and its end.
-const EVENTS: usize = 2;
-
 /// The simulated time against the last estimate.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Difference<'a> {
@@ -48,7 +46,7 @@ pub(crate) fn difference<'a>(
         return Some(Difference { estimate, seconds: None, equal: false, because });
     };
     let seconds = simulated.seconds() - estimate.seconds;
-    let tolerance = (RELATIVE * estimate.seconds).max((EVENTS * operation.tasks.len()) as f64 / PS_PER_S as f64);
+    let tolerance = (RELATIVE * estimate.seconds).max(instants(run, operation) as f64 / PS_PER_S as f64);
     let equal = seconds.abs() <= tolerance;
     if equal {
         return Some(Difference { estimate, seconds: Some(seconds), equal, because: Vec::new() });
@@ -67,6 +65,15 @@ pub(crate) fn difference<'a>(
         because.append(&mut shared);
     }
     Some(Difference { estimate, seconds: Some(seconds), equal, because })
+}
+
+/// At how many instants tasks of an operation start or end.
+fn instants(run: &Run<'_>, operation: &PlannedOperation) -> usize {
+    let times = operation.tasks().map(|task| run.outcome.tasks[task.index()]);
+    let mut instants: Vec<SimTime> = times.flat_map(|times| [times.start, times.end]).collect();
+    instants.sort_unstable();
+    instants.dedup();
+    instants.len()
 }
 
 /// The assumptions that the plan leaves, as far as they explain the sign of the difference: those marked `+` only lengthen

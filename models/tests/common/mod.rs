@@ -230,16 +230,19 @@ pub fn time_of(world: &World, key: &str, params: &Value) -> u64 {
     time(world, &plan(world, key, params))
 }
 
-/// 1e-9 relative or 1 ps per event, whichever is larger.
-pub fn tolerance(seconds: f64, plan: &Plan) -> f64 {
-    (seconds * PS_PER_S as f64 * 1e-9).max(2.0 * plan.len() as f64)
+/// 1e-9 relative or 1 ps per instant at which a task starts or ends, whichever is larger.
+pub fn tolerance(seconds: f64, outcome: &Outcome) -> f64 {
+    let mut instants: Vec<SimTime> = outcome.tasks.iter().flat_map(|times| [times.start, times.end]).collect();
+    instants.sort_unstable();
+    instants.dedup();
+    (seconds * PS_PER_S as f64 * 1e-9).max(instants.len() as f64)
 }
 
 /// Asserts what the last estimate claims of the simulated time; returns both in ps.
 pub fn holds(world: &World, key: &str, params: &Value) -> (u64, f64, Relation) {
     let (plan, estimate) = (plan(world, key, params), last(world, key, params));
     let (simulated, formula) = (time(world, &plan), estimate.seconds * PS_PER_S as f64);
-    let (over, allowed) = (simulated as f64 - formula, tolerance(estimate.seconds, &plan));
+    let (over, allowed) = (simulated as f64 - formula, tolerance(estimate.seconds, &run(world, &plan, "max-min")));
     let said =
         format!("{:?} {}: {simulated} ps simulated, {formula} by {}", estimate.relation, params, estimate.formula);
     assert_eq!(estimate.because.is_empty(), estimate.relation == Relation::Equal, "{said}: {}", estimate.because);

@@ -198,7 +198,7 @@ struct DifferenceJson<'a> {
     seconds: Option<f64>,
     /// The same over the formula's time; null also where that is 0.
     relative: Option<f64>,
-    /// Why they differ by more than 1e-9 and 1 ps per event, as far as is known.
+    /// Why they differ by more than 1e-9 and 1 ps per instant of its events, as far as is known.
     because: Vec<String>,
 }
 

@@ -43,11 +43,11 @@ fn a_model_adds_details_but_overwrites_none_of_the_hosts() {
 }
 
 #[test]
-fn equal_is_within_a_part_in_a_billion_or_a_picosecond_per_event() {
+fn equal_is_within_a_part_in_a_billion_or_a_picosecond_per_instant() {
     // A part in a billion of 11.5 s is 11500 ps.
     let longer = |ps| because(move |_, o| o.tasks[D0].end.0 += ps).is_empty();
     assert!(longer(11_000) && !longer(12_000));
-    // Three tasks have six events; a part in a billion of 1 ns is less than a picosecond.
+    // Three tasks start at one instant and end at one; a part in a billion of 1 ns is less than a picosecond.
     let short = |ps: u64| {
         let end = SimTime(1000 + ps);
         because(|world, o| {
@@ -56,7 +56,7 @@ fn equal_is_within_a_part_in_a_billion_or_a_picosecond_per_event() {
         })
         .is_empty()
     };
-    assert!(short(5) && !short(7));
+    assert!(short(1) && !short(3));
 }
 
 #[test]

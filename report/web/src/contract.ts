@@ -632,7 +632,7 @@ export interface Difference {
   seconds: number | null;
   /** The same over the formula's time; null also where that is 0. */
   relative: number | null;
-  /** Why they differ by more than 1e-9 and 1 ps per event, as far as is known. */
+  /** Why they differ by more than 1e-9 and 1 ps per instant of its events, as far as is known. */
   because: string[];
 }
 
