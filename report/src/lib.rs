@@ -18,6 +18,7 @@ mod bandwidths;
 mod cause;
 mod changes;
 mod compare;
+mod computations;
 mod delay;
 mod difference;
 pub mod draw;

@@ -198,8 +198,8 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
-    /// What the arbiter remarked on its answers, and what became of links that changed: a sentence for each, without a full
-    /// stop.
+    /// What the arbiter remarked on its answers, what became of links that changed, and what computed beside each other: a
+    /// sentence for each, without a full stop.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let several = self.arbiter.regions.is_some_and(|regions| regions.division.regions.len() > 1);
@@ -214,6 +214,7 @@ impl Run<'_> {
             .map(sentence)
             .chain(self.change_sentences())
             .chain(self.reroute_sentences())
+            .chain(self.computation_sentences())
             .collect()
     }
 }

@@ -28,6 +28,7 @@ mod tasks;
 mod unexpected;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use weir_plugin_api::{CallError, Estimates, Plan, Relation, Surroundings};
@@ -66,6 +67,9 @@ struct Details<'a> {
     /// Over the fabric: receives from any rank or with any tag, whose messages are fixed before the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed_receives: Option<usize>,
+    /// The nodes of ranks that compute: what else computes there is named beside the run.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    computes_on: BTreeSet<u32>,
 }
 
 impl Resolved for Program {
@@ -127,26 +131,43 @@ impl Resolved for Program {
             }
             None => Vec::new(),
         };
-        let sizes = self.program.operations.iter().filter_map(|operation| match operation.work {
+        Ok(Estimates { list, details: operation::details(&self.details(ends))? })
+    }
+}
+
+impl Program {
+    fn details(&self, ends: Option<&Ends>) -> Details<'_> {
+        let operations = &self.program.operations;
+        let sizes = operations.iter().filter_map(|operation| match operation.work {
             Work::Send { bytes, .. } => Some(bytes),
             _ => None,
         });
-        let compute = self.program.operations.iter().map(|operation| match operation.work {
-            Work::Compute { time } => time,
-            _ => 0.0,
-        });
-        let wild = self.program.operations.iter().filter(|operation| operation.work.is_wild()).count();
-        let details = Details {
+        let wild = operations.iter().filter(|operation| operation.work.is_wild()).count();
+        Details {
             ranks: self.program.ranks,
-            operations: self.program.operations.len(),
+            operations: operations.len(),
             messages: sizes.clone().count() as u64,
             bytes: sizes.fold(0, u64::saturating_add),
-            compute_s: seconds(compute.sum()),
+            compute_s: seconds(self.computations().fold(0.0, |sum, (_, time)| sum + time)),
             rank_ends_s: ends.map(|ends| ends.iter().map(|&end| seconds(end as f64)).collect()),
             network: if ends.is_some() { "loggops" } else { "fabric" },
             fixed_receives: (ends.is_none() && wild > 0).then_some(wild),
-        };
-        Ok(Estimates { list, details: operation::details(&details)? })
+            computes_on: self.computes_on(),
+        }
+    }
+
+    /// Rank and time, ps, of each computation.
+    fn computations(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.program.operations.iter().filter_map(|operation| match operation.work {
+            Work::Compute { time } => Some((operation.rank, time)),
+            _ => None,
+        })
+    }
+
+    /// The nodes of the ranks that compute for some time, in their order; none on the LogGOPS network without `ranks`.
+    fn computes_on(&self) -> BTreeSet<u32> {
+        let lasting = self.computations().filter(|&(_, time)| time > 0.0);
+        lasting.filter_map(|(rank, _)| self.ranks.get(rank as usize).copied()).collect()
     }
 }
 

@@ -113,7 +113,8 @@ pub(crate) struct RunJson<'a> {
     /// The simulated time reached in picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopped_ps: Option<u64>,
-    /// What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing.
+    /// What the arbiter said of its answers, such as rates that did not come to rest, and other notes: a sentence each; absent
+    /// if nothing.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) remarks: Vec<String>,
     /// The directed links that changed by `events`; absent if none did.

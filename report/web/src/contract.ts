@@ -24,7 +24,7 @@ export interface RunResult {
   stopped_s?: number | null;
   /** The simulated time reached in picoseconds, exact. */
   stopped_ps?: number | null;
-  /** What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing. */
+  /** What the arbiter said of its answers, such as rates that did not come to rest, and other notes: a sentence each; absent if nothing. */
   remarks?: string[] | null;
   /** The directed links that changed by `events`; absent if none did. */
   link_changes?: LinkChange[] | null;
