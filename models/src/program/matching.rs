@@ -46,7 +46,7 @@ pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
 
 /// All operations, each behind those that it waits for; of those that are ready the first of the file. What waits for itself
 /// comes at the end.
-fn in_order(program: &Program, successors: &Successors) -> Vec<u32> {
+pub(super) fn in_order(program: &Program, successors: &Successors) -> Vec<u32> {
     let mut left = program.waits();
     let mut ready: BinaryHeap<Reverse<u32>> =
         (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| Reverse(number)).collect();

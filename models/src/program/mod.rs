@@ -18,6 +18,7 @@ mod goal;
 mod loggops;
 mod matching;
 mod msccl;
+mod open_order;
 mod operations;
 mod params;
 mod protobuf;
@@ -50,6 +51,8 @@ pub(crate) struct Program {
     sending: Sending,
     /// On the LogGOPS network: when each rank ends, and the tasks, until they are planned.
     simulated: Option<(RefCell<Plan>, Ends)>,
+    /// About messages whose order is open.
+    warning: Option<String>,
 }
 
 /// `details` of the results.
@@ -70,6 +73,9 @@ struct Details<'a> {
     /// The nodes of ranks that compute: what else computes there is named beside the run.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     computes_on: BTreeSet<u32>,
+    /// What the host shows of the file, at its place in the scenario.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
 }
 
 impl Resolved for Program {
@@ -109,7 +115,9 @@ impl Resolved for Program {
                 None
             }
         };
-        Ok(Self { program, partner, ranks: ranks.0, hosts, message, sending, simulated })
+        let taken = if simulated.is_some() { "time" } else { "the file" };
+        let warning = open_order::warning(&program, &partner, &successors, (sending.unawaited(), taken));
+        Ok(Self { program, partner, ranks: ranks.0, hosts, message, sending, simulated, warning })
     }
 
     fn plan(&self, plan: &mut Plan) {
@@ -153,6 +161,7 @@ impl Program {
             network: if ends.is_some() { "loggops" } else { "fabric" },
             fixed_receives: (ends.is_none() && wild > 0).then_some(wild),
             computes_on: self.computes_on(),
+            warnings: self.warning.as_slice(),
         }
     }
 

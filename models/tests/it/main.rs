@@ -12,4 +12,5 @@ mod offload_details;
 mod program;
 mod program_any;
 mod program_files;
+mod program_order;
 mod put;

@@ -174,9 +174,10 @@ impl<'a> Models<'a> {
             }
         }
         let details = if details.is_empty() { Ok(Map::new()) } else { serde_json::from_str(&details) };
-        match details {
-            Ok(details) => Ok((list, details)),
-            Err(_) => Err(request.wrong_answer(context, "gave details that are not a JSON object")),
-        }
+        let details = details.map_err(|_| request.wrong_answer(context, "gave details that are not a JSON object"))?;
+        let schema = self.schema(request.entry);
+        let whole = Schema::new(&schema);
+        request.warn(context, whole.property(request.key).unwrap_or(whole), &details);
+        Ok((list, details))
     }
 }

@@ -12,6 +12,9 @@ use crate::source::Span;
 use crate::workload::attributes::PlacedId;
 use crate::yaml::{Data, Value};
 
+/// The key of the details under which a model warns.
+const WARNINGS: &str = "warnings";
+
 /// What is to be planned.
 pub(in crate::workload) struct Request<'a> {
     /// The key that it stands under.
@@ -64,17 +67,35 @@ impl Request<'_> {
 
     /// A refusal, at the key that it begins with.
     fn refused(&self, context: &mut Context, schema: Schema<'_>, text: &str) -> Reported {
-        let known = |path: &&str| path.split(['.', '[']).next().is_some_and(|key| schema.keys().any(|k| k == key));
-        let keyed = text.split_once(": ").and_then(|(path, rest)| Some((Some(path).filter(known)?, rest)));
-        let (what, span, text, usual) = match keyed {
-            Some((path, rest)) => {
-                let span = self.place(path).unwrap_or(self.params_at.span);
-                (format!("{} of {}", quoted(path), self.what()), span, rest, format!("change {}", quoted(path)))
-            }
-            None => (self.what(), self.id.span, text, "change the operation".to_owned()),
+        let (key, span, text) = self.placed(schema, text);
+        let (what, usual) = match key {
+            Some(key) => (format!("{} of {}", quoted(key), self.what()), format!("change {}", quoted(key))),
+            None => (self.what(), "change the operation".to_owned()),
         };
         let (message, help) = text.split_once("; ").unwrap_or((text, &usual));
         context.problem(span, &what, Problem::new(message, help))
+    }
+
+    /// The warnings in the details of a model, each at the key that it begins with. None names the operation: one that is
+    /// repeated has the same warning each time, which is shown once.
+    pub(super) fn warn(&self, context: &mut Context, schema: Schema<'_>, details: &Map<String, Json>) {
+        let texts = details.get(WARNINGS).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        for text in texts {
+            let (key, span, text) = self.placed(schema, text);
+            let (message, help) = text.split_once("; ").unwrap_or((text, "change the operation"));
+            let of = key.map_or_else(String::new, |key| format!("{} of ", quoted(key)));
+            context.warn(span, format!("{of}{}: {message}", quoted(self.key)), help);
+        }
+    }
+
+    /// The key that a text of the model begins with, where that stands, and the rest of the text.
+    fn placed<'t>(&self, schema: Schema<'_>, text: &'t str) -> (Option<&'t str>, Span, &'t str) {
+        let known = |path: &&str| path.split(['.', '[']).next().is_some_and(|key| schema.keys().any(|k| k == key));
+        let keyed = text.split_once(": ").and_then(|(path, rest)| Some((Some(path).filter(known)?, rest)));
+        match keyed {
+            Some((path, rest)) => (Some(path), self.place(path).unwrap_or(self.params_at.span), rest),
+            None => (None, self.id.span, text),
+        }
     }
 
     /// Where the value of a dotted path stands, or the last that is given of the maps and lists around it.
