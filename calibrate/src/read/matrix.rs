@@ -2,7 +2,8 @@
 //! matrix of `busGrind`.
 //!
 //! The row sends and the column receives. In a two-way matrix both copy at once, and a cell is the bytes of both over the
-//! time of both. Cells are GB/s, 10^9 bytes per second.
+//! time of both; TransferBench also has a row for each of the two, `->` and `<-`, with its bytes over its own time. Cells are
+//! GB/s, 10^9 bytes per second.
 
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::Diagnostic;
@@ -12,8 +13,12 @@ use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
-/// Bytes of a copy; *assumed*, the largest default size of rocm-bandwidth-test: rates of large copies do not depend on it.
+/// Bytes of a copy where the log does not say it; *assumed*, the largest default size of rocm-bandwidth-test: rates of large copies do not
+/// depend on it.
 const BYTES: u64 = 512 << 20;
+
+/// Bytes of a copy at most: what a simulation counts.
+const MOST_COPY: u64 = 1 << 53;
 
 /// An end of copies, as a log has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +58,8 @@ struct MatrixReader<'a> {
     /// The rows so far.
     rows: Vec<Row>,
     cells: usize,
+    /// Bytes of a copy, where the log says it.
+    bytes: Option<u64>,
     used: Vec<End>,
     log: Log,
 }
@@ -72,7 +79,8 @@ pub(super) fn is_bus_grind(head: &str) -> bool {
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let (ends, columns, used) = (Vec::new(), Vec::new(), Vec::new());
     let (rows, log) = (Vec::new(), Log::default());
-    let mut reader = MatrixReader { source, ends, matrix: None, columns, head: 0, rows, cells: 0, used, log };
+    let mut reader =
+        MatrixReader { source, ends, matrix: None, columns, head: 0, rows, cells: 0, bytes: None, used, log };
     for line in source.lines() {
         reader.line(line)?;
     }
@@ -90,6 +98,9 @@ impl MatrixReader<'_> {
         let trimmed = text.trim();
         if let Some(device) = trimmed.strip_prefix("Device:") {
             self.device(device);
+        } else if let Some(bytes) = trimmed.strip_prefix("Bytes Per Direction") {
+            // TransferBench, before its matrices.
+            self.bytes = bytes.trim().parse().ok().filter(|bytes| (1..=MOST_COPY).contains(bytes));
         } else if let Some(matrix) = matrix_of(trimmed) {
             self.end()?;
             self.matrix = Some((matrix, trimmed.to_owned()));
@@ -106,10 +117,10 @@ impl MatrixReader<'_> {
         let (columns, rows) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.rows));
         // A matrix that is not used was left at its first row.
         let used = self.matrix.take().is_some();
-        if !used || rows.iter().any(|row| !matches!(row, Row::From(_))) {
+        if !used || rows.iter().any(|row| row.end().is_none()) {
             return Ok(());
         }
-        let missing = columns.iter().flatten().filter(|end| !rows.contains(&Row::From(**end)));
+        let missing = columns.iter().flatten().filter(|end| !rows.iter().any(|row| row.end() == Some(**end)));
         let missing: Vec<String> = missing.map(ToString::to_string).collect();
         self.source.all_rows(self.head, &missing)
     }
@@ -136,16 +147,18 @@ impl MatrixReader<'_> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             [] => {}
-            ["D/D" | "Dir\\D" | "SRC+EXE\\DST", ref names @ ..] => {
+            ["D/D" | "Dir\\D" | "SRC+EXE\\DST" | "SRC\\DST", ref names @ ..] => {
                 let matrix = self.matrix.clone();
                 self.end()?;
                 (self.matrix, self.head, self.columns) = (matrix, line.number, self.header(names));
             }
             _ if self.columns.is_empty() => {}
             [kind @ ("CPU" | "GPU"), number, ref cells @ ..] => {
-                let end = named(kind, number);
-                let cells = cells.strip_prefix(&["->"]).or(cells.strip_prefix(&["<->"])).unwrap_or(cells);
-                self.row(line, end.map(Row::From), cells)?;
+                let arrow = cells.first().filter(|word| word.contains(['<', '>'])).copied().unwrap_or("->");
+                let cells = cells.strip_prefix(&[arrow]).unwrap_or(cells);
+                if let Some(end) = named(kind, number) {
+                    self.of_arrow(line, end, arrow, cells)?;
+                }
             }
             [way @ ("H2D" | "D2H" | "BiDir" | "Bidir"), ref cells @ ..] => {
                 let row = match way {
@@ -155,6 +168,12 @@ impl MatrixReader<'_> {
                 };
                 self.row(line, Some(row), cells)?;
             }
+            [number, ..] if self.ends.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+                let message = format!("nothing says which device is number {}", number::excerpt(number));
+                let help = "the list of devices (`Device: 0, …`) is missing: give the whole output of `rocm-bandwidth-test -a`, from its \
+                            first line on";
+                return Err(self.source.error(Span::line(line.number), message, help));
+            }
             [number, ref cells @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => {
                 let end = number.parse().ok().and_then(|number: usize| self.ends.get(number).copied());
                 self.row(line, end.map(Row::From), cells)?;
@@ -162,6 +181,19 @@ impl MatrixReader<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A row of TransferBench. Where both ways copy at once there may be three of an end: `->` what it sends, `<-` what it receives, and
+    /// `<->` the sum of the two.
+    fn of_arrow(&mut self, line: LogLine<'_>, end: End, arrow: &str, cells: &[&str]) -> Result<(), Box<Diagnostic>> {
+        let both = matches!(self.matrix, Some((Matrix::BothWays, _)));
+        let row = match arrow {
+            "->" if both => Row::Sends(end),
+            "<-" => Row::Receives(end),
+            "<->" if self.rows.contains(&Row::Sends(end)) => return Ok(()),
+            _ => Row::From(end),
+        };
+        self.row(line, Some(row), cells)
     }
 
     fn header(&self, names: &[&str]) -> Vec<Option<End>> {
@@ -200,19 +232,19 @@ impl MatrixReader<'_> {
         self.rows.extend(row);
         for (&cell, column) in cells.iter().zip(self.columns.clone()) {
             let (Some(row), Some(column)) = (row, column) else { continue };
-            let own = matches!(row, Row::From(end) if end == column);
+            let own = row.end() == Some(column);
             // A two-way cell stands twice: once for each end.
             if cell == "N/A"
                 || own
                 || (matrix == Matrix::BothWays
-                    && matches!((row, column), (Row::From(End::Gpu(a)), End::Gpu(b)) if a > b))
+                    && matches!((row.end(), column), (Some(End::Gpu(a)), End::Gpu(b)) if a > b))
             {
                 continue;
             }
             let place = self.source.place_of(line, cell);
             match self.experiment(&title, matrix, row, column, cell) {
                 Ok((experiment, seconds)) => {
-                    let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
+                    let rows = vec![MeasuredTime { place, seconds, end: row.measured() }];
                     self.log.experiments.push(Experiment { rows, ..experiment });
                 }
                 Err(why) => {
@@ -234,7 +266,7 @@ impl MatrixReader<'_> {
     ) -> Result<(Experiment, f64), String> {
         let device = self.node(column)?;
         let (from, to) = match row {
-            Row::From(end) => (self.node(end)?, device),
+            Row::From(end) | Row::Sends(end) | Row::Receives(end) => (self.node(end)?, device),
             Row::FromHost => (self.host(device)?, device),
             Row::ToHost | Row::HostBothWays => (device, self.host(device)?),
         };
@@ -242,13 +274,14 @@ impl MatrixReader<'_> {
             return Err("both ends are one device of this topology".to_owned());
         }
         let both = matrix == Matrix::BothWays || row == Row::HostBothWays;
-        let copies = if both { 2.0 } else { 1.0 };
-        let seconds = number::logged(cell, "the cell", |value| copies * BYTES as f64 / (value * 1e9))?;
-        let mut transfers = vec![Transfer { from, to, bytes: BYTES }];
+        let copies = if both && row.measured() == MeasuredEnd::Last { 2.0 } else { 1.0 };
+        let bytes = self.bytes.unwrap_or(BYTES);
+        let seconds = number::logged(cell, "the cell", |value| copies * bytes as f64 / (value * 1e9))?;
+        let mut transfers = vec![Transfer { from, to, bytes }];
         if both {
-            transfers.push(Transfer { from: to, to: from, bytes: BYTES });
+            transfers.push(Transfer { from: to, to: from, bytes });
         }
-        self.used.extend([column].into_iter().chain(if let Row::From(end) = row { Some(end) } else { None }));
+        self.used.extend([column].into_iter().chain(row.end()));
         Ok((Experiment { transfers, ..Experiment::plain(title) }, seconds))
     }
 
@@ -286,7 +319,10 @@ impl MatrixReader<'_> {
         if !names.is_empty() {
             let file = self.source.file;
             self.log.notes.push(format!("{file}: {} (name others by --devices, --host)", names.join(", ")));
-            self.log.notes.push(format!("{file}: copies of 512 MiB, assumed: the log gives no size"));
+            self.log.notes.push(match self.bytes {
+                Some(bytes) => format!("{file}: copies of {bytes} B, as the log says"),
+                None => format!("{file}: copies of 512 MiB, assumed: the log gives no size"),
+            });
         }
         self.log
     }
@@ -296,9 +332,32 @@ impl MatrixReader<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Row {
     From(End),
+    /// What it sends while the other end sends to it, by its own time.
+    Sends(End),
+    /// What it receives then.
+    Receives(End),
     FromHost,
     ToHost,
     HostBothWays,
+}
+
+impl Row {
+    /// The end that it is of, where that is no host.
+    fn end(self) -> Option<End> {
+        match self {
+            Self::From(end) | Self::Sends(end) | Self::Receives(end) => Some(end),
+            Self::FromHost | Self::ToHost | Self::HostBothWays => None,
+        }
+    }
+
+    /// What its cells are the times of: of two copies the one to the column comes first.
+    fn measured(self) -> MeasuredEnd {
+        match self {
+            Self::Sends(_) => MeasuredEnd::Transfer(0),
+            Self::Receives(_) => MeasuredEnd::Transfer(1),
+            _ => MeasuredEnd::Last,
+        }
+    }
 }
 
 fn named(kind: &str, number: &str) -> Option<End> {

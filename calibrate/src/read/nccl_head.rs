@@ -9,6 +9,8 @@ use super::options::Collective;
 /// Columns of a table, where its header is gone.
 const COLUMNS: [&str; 13] =
     ["size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong"];
+/// Columns before the time that no row lacks: `size count type`.
+const ALWAYS: usize = 3;
 /// Columns of the part in place.
 const IN_PLACE: usize = 4;
 
@@ -92,14 +94,16 @@ impl TableHead {
     }
 
     /// The fields that hold times; `None` for a row that was cut off. Fewer fields than columns lack the part in place,
-    /// or the empty ones before the time.
+    /// or empty ones between the type and the time (`redop` and `root`, of which old versions have only the first).
     pub(super) fn times<'a>(&self, fields: &[&'a str]) -> Option<Vec<&'a str>> {
         let missing = self.columns.checked_sub(fields.len())?;
         let first = *self.times.first()?;
         match missing {
             0 => self.times.iter().map(|&at| fields.get(at).copied()).collect(),
             IN_PLACE => fields.get(first).map(|&field| vec![field]),
-            1 | 2 if first >= 5 => self.times.iter().map(|&at| fields.get(at - missing).copied()).collect(),
+            1 | 2 if first >= ALWAYS + missing => {
+                self.times.iter().map(|&at| fields.get(at - missing).copied()).collect()
+            }
             _ => None,
         }
     }

@@ -79,7 +79,9 @@ impl LogKind {
         if perftest::is_text(&head) && head.contains("/sec]") {
             return Some(Self::Perftest);
         }
-        if head.contains("Peer-to-Peer") || head.contains("Bandwidth Matrix (GB/s)") {
+        // Without the lines before it, a matrix has a title such as `Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)`.
+        let matrix = |l: &str| l.contains("P2P=") && l.contains("Matrix");
+        if head.contains("Peer-to-Peer") || head.contains("Bandwidth Matrix (GB/s)") || head.lines().any(matrix) {
             return Some(Self::P2p);
         }
         let titled = |l: &str| l.contains("size") && l.contains("algbw") && l.contains("busbw");

@@ -12,6 +12,7 @@ mod machines;
 mod measure;
 mod noise;
 mod odd_logs;
+mod pasted;
 mod readers;
 mod recover;
 mod shared;
