@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use weir_calibrate::fit::{FitError, marks};
-use weir_calibrate::{Log, ReadOptions};
+use weir_calibrate::{Log, ReadOptions, Skipped};
 use weir_plugin_api::Registry;
 use weir_scenario::{ArbiterSpec, DEFAULT_KEY, Machine, key_of_path};
 
 use crate::{Error, ErrorKind};
+
+/// Different reasons that are counted; *assumed*, programs have few.
+const MOST_REASONS: usize = 100;
 
 /// Reads logs of measurements on a machine.
 ///
@@ -17,18 +20,29 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, options);
         let (_, log) = found.map_err(|error| Error::from(*error))?;
-        match (log.experiments.is_empty(), log.skipped.first()) {
-            (false, _) => Ok(log),
-            (true, first) => {
-                let failure = Error::input(format!("nothing in {} can be used", path.display()));
-                Err(match first {
-                    Some(first) => failure.noted(format!("{}: {}: {}", first.place, first.what, first.why)),
-                    None => failure,
-                })
-            }
+        if !log.experiments.is_empty() {
+            return Ok(log);
         }
+        let failure = Error::input(format!("nothing in {} can be used", path.display()));
+        Err(commonest(&log.skipped).into_iter().fold(failure, |failure, (first, count)| {
+            let others = if count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
+            failure.noted(format!("{}: {}: {}{others}", first.place, first.what, first.why))
+        }))
     };
     files.iter().map(read).collect()
+}
+
+/// The first part with the reason that most parts have, and how many have it; of equals the reason that comes first.
+fn commonest(skipped: &[Skipped]) -> Option<(&Skipped, usize)> {
+    let mut counts: Vec<(&Skipped, usize)> = Vec::new();
+    for part in skipped {
+        match counts.iter_mut().find(|(first, _)| first.why == part.why) {
+            Some((_, count)) => *count += 1,
+            None if counts.len() < MOST_REASONS => counts.push((part, 1)),
+            None => {}
+        }
+    }
+    counts.into_iter().rev().max_by_key(|(_, count)| *count)
 }
 
 /// Why there is no fit, with where the arbiter has the parameter that was asked for, or the arbiters that have it.
@@ -55,5 +69,23 @@ pub fn unfitted(error: &FitError, machine: &Machine, registry: &Registry) -> Err
             "{error}: fit bandwidth, latency, weight, loggp or a parameter that the arbiter marks"
         )),
         false => Error::input(format!("{error}: use --arbiter {}", arguments.join(" or "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_scenario::Position;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_of_most_parts_is_shown() {
+        let part = |line: u32, why: &str| {
+            let place = Position { file: "log".into(), line, column: 1 };
+            Skipped { place, what: "a row".to_owned(), why: why.to_owned() }
+        };
+        let of = |parts: &[Skipped]| commonest(parts).map(|(first, count)| (first.place.line, count));
+        let parts = [part(1, "no bytes"), part(2, "no collective"), part(3, "no collective")];
+        assert_eq!((of(&parts), of(&parts[..2]), of(&[])), (Some((2, 2)), Some((1, 1)), None));
     }
 }
