@@ -6,8 +6,9 @@ use ordered_float::OrderedFloat;
 use weir_report::rate;
 use weir_scenario::Machine;
 
-use crate::cuts::{Exceeded, not_explained, place_name};
-use crate::fit::{Compared, Fit, mean_error};
+use crate::cuts::{CutPlace, Exceeded, not_explained, place_name};
+use crate::drift::drifts;
+use crate::fit::{Compared, Fit, may_reduce, mean_error};
 use crate::measurement::Experiment;
 use crate::proposals::proposals;
 use crate::text::{percent, row_text};
@@ -37,6 +38,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         all.push(text.to_owned());
     }
     all.extend(above_cuts(machine, experiments, fit));
+    all.extend(drifts(experiments, fit));
     all.extend(proposals(machine, experiments, fit));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
     let poor = |held_out: bool| mean_error(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
@@ -78,17 +80,30 @@ fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Optio
         format!("\n  `{}` over {place}: measured {measured}, it carries {carries}{row}", experiment.name)
     };
     let lines: String = found.iter().take(WORST).map(line).collect();
-    let rings = match found.iter().any(|(at, _)| experiments[*at].kernels) {
-        true => {
-            "\n  a collective above what its ring can carry ran by another algorithm, such as reduction in the switch (NVLS): measure \
-             with NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0"
-        }
-        false => "",
-    };
+    let rings = of_rings(machine, experiments, &found);
     Some(format!(
         "{count} not explained by this topology, under any arbiter:{lines}\n  see that the topology has every link, that the \
          devices are those of the log, and that the numbers were copied right; leave out what cannot be{rings}"
     ))
+}
+
+/// What to do about collectives above their ring. The switch reduces only where there is one that can.
+fn of_rings(machine: &Machine, experiments: &[Experiment], found: &[(usize, Exceeded)]) -> String {
+    let reduces = |(_, above): &(usize, Exceeded)| match above.place {
+        CutPlace::Link(link) => may_reduce(machine, link),
+        CutPlace::Shared(_) => false,
+    };
+    let mut rings = found.iter().filter(|(at, _)| experiments[*at].kernels).peekable();
+    if rings.peek().is_none() {
+        return String::new();
+    }
+    let (such, off) = match rings.any(reduces) {
+        true => (", such as reduction in the switch (NVLS)", " and NCCL_NVLS_ENABLE=0"),
+        false => ("", ""),
+    };
+    format!(
+        "\n  a collective above what its ring can carry ran by another algorithm{such}: measure with NCCL_ALGO=Ring{off}"
+    )
 }
 
 fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> Vec<String> {

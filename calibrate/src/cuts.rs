@@ -95,14 +95,17 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
 }
 
 /// The groups of a log that a fitted topology does not explain, each with its place among the experiments: several transfers, or
-/// a collective, over a link that are faster than it is after the fit, and than any lone copy over it was. A lone copy that a fit misses is
-/// an error of the fit.
+/// a collective, over a link that are faster than it is before the fit, after it, and than any lone copy over it was. A lone copy
+/// that a fit misses is an error of the fit, and so are copies over a link that it makes slower than the topology has it.
 #[must_use]
 pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
     let Setting { bandwidth, shared, loggp: None, .. } = &fit.setting else { return Vec::new() };
+    let given = fabric.bandwidths();
     let fabric = &with_shared(fabric, shared);
-    let (mut carries, timed): (Vec<f64>, Vec<_>) =
-        (bandwidth.clone(), experiments.iter().map(|e| timed(fabric, e)).collect());
+    let (mut carries, timed): (Vec<f64>, Vec<_>) = (
+        bandwidth.iter().zip(given).map(|(fitted, given)| fitted.max(*given)).collect(),
+        experiments.iter().map(|e| timed(fabric, e)).collect(),
+    );
     for lone in timed.iter().filter(|timed| timed.len() == 1).flatten() {
         for link in &lone.links {
             carries[link.index()] = carries[link.index()].max(lone.bytes / lone.seconds);
@@ -116,10 +119,11 @@ pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> 
     found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
 }
 
-/// A fabric with other shared bandwidths.
+/// A fabric with other shared bandwidths, where they are larger.
 fn with_shared(fabric: &Fabric, shared: &[f64]) -> Fabric {
     let mut fabric = fabric.clone();
-    for (number, &bandwidth) in (0..).zip(shared) {
+    let given: Vec<f64> = fabric.shared().iter().map(|shared| shared.bandwidth).collect();
+    for (number, bandwidth) in (0..).zip(shared.iter().zip(given).map(|(fitted, given)| fitted.max(given))) {
         // One that is refused stays as it was.
         let _ = fabric.set_shared(number, bandwidth);
     }

@@ -6,6 +6,7 @@
 
 mod advice;
 pub mod cuts;
+mod drift;
 pub mod fit;
 mod json;
 pub mod measurement;

@@ -8,7 +8,7 @@ use super::error::{AboveTheWire, FitError};
 use super::outcome::{Fit, Fitted, Known};
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
-use super::wires::{WireBound, of_link};
+use super::wires::{WireBound, may_reduce, of_link};
 use crate::measurement::{Experiment, MeasuredEnd};
 use crate::read::Collective;
 use crate::text::row_text;
@@ -103,31 +103,39 @@ fn by_the_switch(fitted: &Fitted, experiment: &Experiment, bound: &WireBound) ->
     })
 }
 
+/// What a collective that is too fast ran by. The switch reduces only where there is one that can.
+fn of_collective(problem: &Problem<'_>, fitted: &Fitted, experiment: &Experiment, bound: &WireBound) -> Option<String> {
+    let ran = "the collective ran by another algorithm than is simulated";
+    if !experiment.kernels {
+        None
+    } else if fitted.parameter.links.iter().any(|&link| may_reduce(problem.machine, link)) {
+        let text = || {
+            format!(
+                "{ran}, such as reduction in the switch (NVLS, SHARP): measure with NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0"
+            )
+        };
+        Some(by_the_switch(fitted, experiment, bound).unwrap_or_else(text))
+    } else {
+        Some(format!("{ran}: measure with NCCL_ALGO=Ring"))
+    }
+}
+
 fn reason(problem: &Problem<'_>, fitted: &Fitted, experiment: &Experiment, bound: &WireBound) -> String {
     let fabric = &problem.machine.fabric;
     let gpu = |node| fabric.node(node).kind == NodeKind::Gpu;
     let between_gpus = experiment.transfers.iter().all(|t| gpu(t.from) && gpu(t.to));
     let pcie = fitted.parameter.links.iter().any(|&link| fabric.link(link).kind == LinkKind::PCIE);
-    let mapping = "the log's devices are others than these: see --devices, --host and --pair";
-    let by_the_switch = by_the_switch(fitted, experiment, bound);
-    let mut all = Vec::new();
-    if let Some(text) = &by_the_switch {
-        all.push(&**text);
-    } else if experiment.kernels {
-        all.push(
-            "the collective ran by another algorithm than is simulated, such as reduction in the switch (NVLS, \
-                  SHARP): measure with NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0",
-        );
-    }
+    let mut all: Vec<String> = of_collective(problem, fitted, experiment, bound).into_iter().collect();
     if between_gpus && pcie {
-        all.push(
-            "the topology lacks a link between these GPUs, such as NVLink or xGMI: add it under `links`, or import \
-                  a dump that has it (`weir import`)",
-        );
+        let text = "the topology lacks a link between these GPUs, such as NVLink or xGMI: add it under `links`, or import \
+                    a dump that has it (`weir import`)";
+        all.push(text.to_owned());
     } else if between_gpus {
-        all.push("more links join these GPUs than the topology has");
+        all.push("more links join these GPUs than the topology has".to_owned());
     }
-    all.push(mapping);
-    all.push("the link is wider or of a later generation than the topology says: idle links show a lower one in dumps");
+    all.push("the log's devices are others than these: see --devices, --host and --pair".to_owned());
+    let wider =
+        "the link is wider or of a later generation than the topology says: idle links show a lower one in dumps";
+    all.push(wider.to_owned());
     all.join("; or ")
 }

@@ -48,6 +48,7 @@ pub use marked::{Marked, marks};
 pub use options::{Choice, FitOptions};
 pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, mean_error};
 pub use simulator::Simulator;
+pub(crate) use wires::may_reduce;
 
 use crate::measurement::Experiment;
 

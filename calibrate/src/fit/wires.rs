@@ -4,11 +4,12 @@
 //! |---|---|
 //! | `generation` and `width`, or a name that has both (`pcie4-x16`, `nvlink4-x18`) | these |
 //! | NVLink with its number of links, without a generation (`nvlink-x18`) | the slowest generation with so many links a GPU that carries what the topology gives |
-//! | a name marked `assumed` or `doubtful` | the fastest generation that there is, at that width |
+//! | a name marked `chip-assumed` (`pcie4-x16-chip-assumed`), whose generation is the newest that a GPU's chip can | these, too |
+//! | any other name marked `assumed`, or `doubtful` | the fastest generation that there is, at that width |
 //! | PCIe or NVLink, and no width (`pcie`, `nvlink-300GB`) | the fastest generation, x16 or as many links as a GPU has; none where the topology itself gives more |
 //! | anything else (`uplink`) | none |
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{LinkId, LinkKind};
 use weir_scenario::{BandwidthForm, Machine, pcie_raw_figure};
 
 /// The fastest generation of PCI Express (PCI Express Base Specification 6.0).
@@ -52,7 +53,7 @@ pub(super) struct WireBound {
 pub(super) fn of_link(machine: &Machine, link: LinkId) -> Option<WireBound> {
     let link_type = &machine.types[machine.type_of(link)?];
     let name = link_type.name.to_ascii_lowercase();
-    let doubted = name.contains("doubtful") || name.contains("assumed");
+    let doubted = is_doubted(&name);
     let given = machine.fabric.link(link).bandwidth;
     if link_type.form != BandwidthForm::Generation {
         return by_name(&name, doubted, given);
@@ -63,6 +64,19 @@ pub(super) fn of_link(machine: &Machine, link: LinkId) -> Option<WireBound> {
         return fastest_pcie(width_of(raw));
     }
     Some(WireBound { most: raw, what: "PCIe of its generation and width".to_owned() })
+}
+
+/// Whether a name says that the wire may be faster than its generation.
+fn is_doubted(name: &str) -> bool {
+    name.contains("doubtful") || (name.contains("assumed") && !name.contains("chip-assumed"))
+}
+
+/// Whether a link may lead to a switch that reduces (NVLS): the NVSwitch of NVLink 4, H100, is the first that can (NVIDIA's white paper of
+/// H100).
+pub(crate) fn may_reduce(machine: &Machine, link: LinkId) -> bool {
+    let generation =
+        machine.type_of(link).and_then(|at| named(&machine.types[at].name.to_ascii_lowercase()).generation);
+    machine.fabric.link(link).kind == LinkKind::NVLINK && generation.is_none_or(|generation| generation >= 4)
 }
 
 /// The most lanes that carry a raw figure, by some generation.
@@ -149,8 +163,7 @@ mod tests {
     use super::*;
 
     fn most(name: &str, given: f64) -> Option<f64> {
-        let doubted = name.contains("assumed") || name.contains("doubtful");
-        by_name(name, doubted, given * 1e9).map(|bound| (bound.most / 1e8).round() / 10.0)
+        by_name(name, is_doubted(name), given * 1e9).map(|bound| (bound.most / 1e8).round() / 10.0)
     }
 
     #[test]
@@ -171,6 +184,9 @@ mod tests {
             ("pcie-x8", 59.0),
             ("pcie3-x8-assumed", 59.0),
             ("pcie-doubtful", 118.0),
+            // What the chip can.
+            ("pcie3-x8-chip-assumed", 7.9),
+            ("pcie6-x16-chip-assumed", 118.0),
             ("nvlink3-x12-doubtful", 600.0),
             ("nvlink-x18-assumed", 900.0),
             ("nvlink-100GB", 900.0),

@@ -48,6 +48,11 @@ fn a_fit_above_the_wire_is_refused_with_the_likely_reason() {
     for (slot, what) in [
         ("pcie4-x16: { bandwidth: 24GB/s }", "PCIe 4.0 x16 carries 31.5"),
         ("slot: { generation: 4, width: 16, efficiency: 0.76171875 }", "PCIe of its generation and width carries 31.5"),
+        // The dump did not say the speed, but which chip it is.
+        (
+            "pcie4-x16-chip-assumed: { generation: 4, width: 16, efficiency: 0.76171875 }",
+            "PCIe of its generation and width carries 31.5",
+        ),
     ] {
         let machine = slots(slot, 2);
         let error = fit(&machine, &built_in("max-min"), &lone(&machine, &between), &FitOptions::default()).unwrap_err();
@@ -133,6 +138,24 @@ fn a_collective_faster_than_its_ring_is_refused_with_what_to_run() {
             fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
         assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
         assert!(error.contains("above what a ring can carry") && error.contains("below the 700.000 GB/s"), "{error}");
+    }
+}
+
+/// The NVSwitch of A100 reduces nothing.
+#[test]
+fn reduction_in_the_switch_is_named_where_there_is_one_that_can() {
+    for (slot, can) in [
+        ("nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", true),
+        ("nvlink3-x12: { bandwidth: 270GB/s, kind: nvlink }", false),
+        ("pcie5-x16: { bandwidth: 55GB/s }", false),
+    ] {
+        let machine = slots(slot, 8);
+        let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
+        let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
+        let error =
+            fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("NCCL_ALGO=Ring") && error.contains("NVLS") == can, "{slot}: {error}");
     }
 }
 

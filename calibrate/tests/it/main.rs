@@ -5,6 +5,7 @@ mod common;
 
 mod cuts;
 mod directions;
+mod drift;
 mod host_memory;
 mod impossible;
 mod loggp;
