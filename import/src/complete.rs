@@ -10,6 +10,7 @@ use crate::pcie::{Doubt, PcieLink, USUAL_WIDTH};
 pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
     merge_functions(machine, findings);
     inner_links(machine, findings);
+    links_of_chips(machine);
     doubt_gpus(machine);
     doubt_bridges(machine);
     machine.guess_processors();
@@ -53,14 +54,15 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
 }
 
 /// A GPU that reports a newer generation than its chip can reports a link inside its package, such as that below the bridges inside AMD's
-/// accelerators: it gets the chip's, so that no bridge above seems too slow.
+/// accelerators: it gets the chip's, so that no bridge above seems too slow. Where the dump gives only a bandwidth, another generation
+/// would be another bandwidth: it stays.
 fn inner_links(machine: &mut Machine, findings: &mut Findings) {
     let mut ids = Ids::default();
     for device in machine.devices.iter_mut().filter(|device| device.kind == DeviceKind::Gpu) {
         let Some(chip) = device.gpu.pcie_generation() else { continue };
         if let Up::Pcie(link) = &mut device.up
             && link.generation > chip
-            && !matches!(link.doubt, Some(Doubt::Nothing | Doubt::Speed | Doubt::Product))
+            && !link.doubt.is_some_and(|doubt| doubt.lacks_speed() || matches!(doubt, Doubt::Product | Doubt::Ends(..)))
         {
             link.generation = chip;
             ids.add(&device.bus.map_or_else(String::new, |bus| bus.to_string()));
@@ -69,6 +71,27 @@ fn inner_links(machine: &mut Machine, findings: &mut Findings) {
     if !ids.is_empty() {
         let message = "GPUs {} report a newer PCIe than their chips can, as a link inside a package does: that of the chip is written";
         findings.of_ids(Level::Note, message, &ids, None);
+    }
+}
+
+/// Links of which the dump gives no speed: a GPU runs at what its chip can, as slots are made for the cards in them, and a bridge above it
+/// carries no less; *assumed*.
+fn links_of_chips(machine: &mut Machine) {
+    let mut below: Vec<Option<u8>> = vec![None; machine.devices.len()];
+    // Parents stand before their children.
+    for index in (0..machine.devices.len()).rev() {
+        let device = &mut machine.devices[index];
+        let is_gpu = device.kind == DeviceKind::Gpu;
+        let chip = if is_gpu { device.gpu.pcie_generation() } else { below[index] };
+        if let (Up::Pcie(link), Some(generation)) = (&mut device.up, chip)
+            && let Some(doubt @ (Doubt::Nothing | Doubt::Speed)) = link.doubt
+        {
+            let with = if is_gpu { Doubt::OfChip } else { Doubt::OfChipsBelow };
+            (link.generation, link.doubt) = (generation, Some(with(doubt == Doubt::Speed)));
+        }
+        if let Parent::Device(above) = device.parent {
+            below[above] = below[above].max(chip);
+        }
     }
 }
 
@@ -107,7 +130,7 @@ fn doubt_bridges(machine: &mut Machine) {
 fn own_link(device: &Device) -> Option<PcieLink> {
     let link = device.pcie()?;
     match link.doubt {
-        Some(Doubt::Nothing | Doubt::Speed) => None,
+        Some(doubt) if doubt.lacks_speed() => None,
         Some(Doubt::IdleGpu | Doubt::NarrowGpu | Doubt::Capped) => {
             let generation = device.gpu.pcie_generation().unwrap_or(link.generation);
             Some(PcieLink { generation, width: USUAL_WIDTH, doubt: None })

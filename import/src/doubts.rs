@@ -74,8 +74,12 @@ fn alternatives(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Vec<Cha
         generation.into_iter().chain((width != now.width).then_some(Change::Width(width))).collect()
     };
     let lists: Vec<Vec<Change>> = match doubt {
-        Doubt::Nothing => vec![generation.into_iter().collect(), vec![Change::Width(8)]],
-        Doubt::Speed | Doubt::Capped => vec![generation.into_iter().collect()],
+        Doubt::Nothing | Doubt::OfChip(false) | Doubt::OfChipsBelow(false) => {
+            vec![generation.into_iter().collect(), vec![Change::Width(8)]]
+        }
+        Doubt::Speed | Doubt::OfChip(true) | Doubt::OfChipsBelow(true) | Doubt::Capped => {
+            vec![generation.into_iter().collect()]
+        }
         Doubt::IdleGpu | Doubt::NarrowGpu if now.generation <= 2 => vec![generation.into_iter().chain(lanes).collect()],
         Doubt::IdleGpu | Doubt::NarrowGpu => vec![lanes.into_iter().collect()],
         Doubt::Width => vec![vec![Change::Width(8)]],
@@ -87,8 +91,10 @@ fn alternatives(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Vec<Cha
 
 /// How much a doubt matters. Where a whole format has no links, its reader says so once.
 fn level(doubt: Doubt, format: Format) -> Level {
+    let lacks_all = matches!(doubt, Doubt::Nothing | Doubt::OfChip(false) | Doubt::OfChipsBelow(false));
     match (doubt, format) {
-        (Doubt::Product, _) | (Doubt::Nothing, Format::NvidiaSmi | Format::RocmSmi | Format::Lspci) => Level::Assumed,
+        (Doubt::Product, _) => Level::Assumed,
+        (_, Format::NvidiaSmi | Format::RocmSmi | Format::Lspci) if lacks_all => Level::Assumed,
         _ => Level::Warning,
     }
 }
@@ -110,6 +116,14 @@ fn message(doubt: Doubt, name: &str) -> String {
         Doubt::Nothing => format!("no link speed and width of {{}}: type `{name}`, as NCCL does"),
         Doubt::Speed => format!("no link speed of {{}} that is one: type `{name}`, as NCCL does"),
         Doubt::Width => format!("no link width of {{}} that is one: type `{name}`, as NCCL does"),
+        Doubt::OfChip(width) => format!(
+            "no link speed{} of {{}}: type `{name}`, the newest generation that these GPUs' chips can, by the maker's data sheet",
+            if width { "" } else { " and width" }
+        ),
+        Doubt::OfChipsBelow(width) => format!(
+            "no link speed{} of {{}}: type `{name}`, as the GPUs below these bridges can",
+            if width { "" } else { " and width" }
+        ),
         Doubt::Product => {
             format!("only the bandwidth of the links of {{}} is in the dump: `{name}`, the widest link that has it")
         }

@@ -121,15 +121,13 @@ impl Reader {
         let speed = text.parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
         let none = PcieLink::new(None, None);
         let Some(speed) = speed else { return none };
-        pcie::of_bandwidth(speed).unwrap_or_else(|| {
-            let found = pcie::of_whole(speed);
-            if of_interest {
-                let text = text.chars().take(20).collect();
-                let id = node.attribute("pci_busid").unwrap_or("a device without bus id");
-                self.odd.entry(text).or_insert((found, Ids::default())).1.add(id);
-            }
-            found.unwrap_or(none)
-        })
+        let found = pcie::of_bandwidth(speed);
+        if of_interest && found.is_none_or(|found| found.is_cut) {
+            let text = text.chars().take(20).collect();
+            let id = node.attribute("pci_busid").unwrap_or("a device without bus id");
+            self.odd.entry(text).or_insert((found.map(|found| found.link), Ids::default())).1.add(id);
+        }
+        found.map_or(none, |found| found.link)
     }
 
     fn report_speeds(&mut self, findings: &mut Findings) {

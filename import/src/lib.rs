@@ -16,6 +16,7 @@ mod bus;
 mod class;
 mod complete;
 mod decode;
+mod detours;
 mod doubts;
 mod engines;
 mod finding;
@@ -120,6 +121,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
     missing::report(&machine, &names, options.figures, &mut findings);
+    detours::report(&machine, &names, options.figures, &mut findings);
     doubts::report(&machine, &names, &types, format, &mut findings);
     let counts = machine.counts();
     let pcie_generation = machine.pcie_generation();

@@ -117,12 +117,15 @@ impl LinkTypes {
     fn add_pcie(&mut self, link: PcieLink, figures: Figures) {
         let suffix = match link.doubt {
             None | Some(Doubt::Product) => "",
+            // `weir calibrate` knows by the name that the wire carries no more.
+            Some(Doubt::OfChip(_)) => "-chip-assumed",
             Some(doubt) if doubt.is_assumption() => "-assumed",
             Some(_) => "-doubtful",
         };
         let name = format!("pcie{}-x{}{suffix}", link.generation, link.width);
         self.pcie.insert(link, name.clone());
         let doubt = match suffix {
+            "-chip-assumed" => " Assumed: the dump lacks the speed, it is the newest generation that the chip can.",
             "-assumed" => " Assumed: the dump lacks a part of it.",
             "-doubtful" => " As reported, but doubtful: see above.",
             _ => "",

@@ -34,6 +34,10 @@ pub(crate) enum Joined {
     OfMachine,
 }
 
+/// Why one link for each pair is a guess between GPUs that are [`Joined::OfMachine`]. The hops of some machines count one for every pair
+/// (open-mpi/hwloc, issue 775).
+pub(crate) const UNEVEN: &str = "; GPUs of this model have several links to some and none to others";
+
 use Joined::{AllToAll, OfMachine, Paired, Switched};
 
 const fn model(

@@ -43,6 +43,10 @@ pub(crate) enum Doubt {
     Speed,
     /// The dump gives no width that is one.
     Width,
+    /// The dump gives no speed of a GPU: the newest generation that its chip can. Whether the dump gives the width.
+    OfChip(bool),
+    /// The dump gives no speed of a bridge: the newest generation that the chips of GPUs below it can. Likewise.
+    OfChipsBelow(bool),
     /// The dump gives only the product of both.
     Product,
     /// A bridge with a quarter or less of what a device below it has. The generation and width of that.
@@ -53,14 +57,19 @@ pub(crate) enum Doubt {
     NarrowGpu,
     /// A GPU made for 16 GT/s or more, at the 8 GT/s that are the most that hwloc gets from NVML.
     Capped,
-    /// The two ends of the link differ; the lower end counts. Generation and width of the other.
+    /// The two ends of the link have two bandwidths, and the dump no more of them. Generation and width of the other.
     Ends(u8, u8),
 }
 
 impl Doubt {
     /// Whether something was put in the place of what the dump does not say.
     pub(crate) fn is_assumption(self) -> bool {
-        matches!(self, Self::Nothing | Self::Speed | Self::Width | Self::Product)
+        self.lacks_speed() || matches!(self, Self::Width | Self::Product)
+    }
+
+    /// Whether the dump says nothing of the speed.
+    pub(crate) fn lacks_speed(self) -> bool {
+        matches!(self, Self::Nothing | Self::Speed | Self::OfChip(_) | Self::OfChipsBelow(_))
     }
 }
 
@@ -140,28 +149,38 @@ pub(crate) fn generation(text: &str) -> Option<u8> {
     RATES.iter().position(|&r| r == rate).map(|i| i as u8 + 1)
 }
 
+/// What a dump says of a link by its bandwidth alone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct OfBandwidth {
+    pub(crate) link: PcieLink,
+    /// Whether the bandwidth was cut to whole GB/s.
+    pub(crate) is_cut: bool,
+}
+
 /// The link of a raw bandwidth in GB/s, of which several generations and widths may be the product: the widest of at most 16
 /// lanes, as GPUs and network cards mostly have so many.
-pub(crate) fn of_bandwidth(speed: f64) -> Option<PcieLink> {
+///
+/// hwloc's RSMI part cuts to whole GB/s: 15 for 15.75. A whole number is rather such a one than generation 6 by other bytes of payload.
+pub(crate) fn of_bandwidth(speed: f64) -> Option<OfBandwidth> {
     /// Relative difference of two figures for one link; *assumed*, room for rounded digits.
     const NEAR: f64 = 0.005;
     /// The same for generation 6, where hwloc counts 242 of 256 bytes as payload and [`PcieLink::raw`] 236: 2.5 % apart.
     const NEAR_6: f64 = 0.03;
-    let widths = WIDTHS.iter().rev().filter(|width| **width <= 16);
-    let all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt: None }));
-    let near = |link: &PcieLink| {
-        let tolerance = if link.generation == 6 { NEAR_6 } else { NEAR };
-        (link.raw() / speed - 1.0).abs() < tolerance
-    };
-    all.into_iter().find(near).map(|link| PcieLink { doubt: Some(Doubt::Product), ..link })
+    let near = |link: &PcieLink, tolerance: f64| (link.raw() / speed - 1.0).abs() < tolerance;
+    let cut = |link: &PcieLink| speed >= 1.0 && link.raw().floor() == speed;
+    let of = |link| OfBandwidth { link, is_cut: false };
+    widest(|link| near(link, NEAR))
+        .map(of)
+        .or_else(|| widest(cut).map(|link| OfBandwidth { link, is_cut: true }))
+        .or_else(|| widest(|link| link.generation == 6 && near(link, NEAR_6)).map(of))
 }
 
-/// The link of a raw bandwidth that was cut to whole GB/s, as hwloc's RSMI part does: 31 for 31.5.
-pub(crate) fn of_whole(speed: f64) -> Option<PcieLink> {
+/// The widest link that fits, of several the oldest.
+fn widest(fits: impl Fn(&PcieLink) -> bool) -> Option<PcieLink> {
     let widths = WIDTHS.iter().rev().filter(|width| **width <= 16);
-    let mut all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt: None }));
-    let fits = |link: &PcieLink| speed >= 1.0 && link.raw().floor() == speed;
-    all.find(fits).map(|link| PcieLink { doubt: Some(Doubt::Product), ..link })
+    let doubt = Some(Doubt::Product);
+    let mut all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt }));
+    all.find(fits)
 }
 
 /// The lanes of `16` or `x16`; `None` for 0 and for numbers that no link has, as virtual functions report.
@@ -191,7 +210,7 @@ mod tests {
 
     #[test]
     fn bandwidths_as_hwloc_writes_them() {
-        let of = |speed| of_bandwidth(speed).map(|link| (link.generation, link.width));
+        let of = |speed| of_bandwidth(speed).map(|OfBandwidth { link, .. }| (link.generation, link.width));
         let cases = [(15.753846, (3, 16)), (7.876923, (3, 8)), (31.507692, (4, 16)), (63.015385, (5, 16))];
         let more =
             [(4.0, (1, 16)), (3.938462, (3, 4)), (1.0, (1, 4)), (0.25, (1, 1)), (8.0, (2, 16)), (121.0, (6, 16))];
@@ -199,10 +218,16 @@ mod tests {
             assert_eq!(of(speed), Some(expected), "{speed}");
         }
         assert_eq!((of(1e-9), of(1e300), of(5.5)), (None, None, None));
-        let whole = |speed| of_whole(speed).map(|link| (link.generation, link.width));
-        let cases = [31.0, 63.0, 15.0, 7.0, 118.0].map(whole);
-        assert_eq!(cases, [(4, 16), (5, 16), (3, 16), (3, 8), (6, 16)].map(Some));
-        assert_eq!([0.0, 0.5, 31.2, 200.0, f64::NAN].map(whole), [None; 5]);
+        assert_eq!([0.0, 0.6, 31.2, 200.0, f64::NAN].map(of), [None; 5]);
+    }
+
+    /// 31.5 cut is 31; 15 lies within 3 % of the 14.75 of 6.0 x2, too. hwloc writes 6.0 x4 as 30.25 and 6.0 x16 as 121.
+    #[test]
+    fn whole_bandwidths_are_cut_ones() {
+        let of = |speed| of_bandwidth(speed).map(|found| (found.link.generation, found.link.width, found.is_cut));
+        let cases = [31.0, 63.0, 15.0, 7.0].map(of);
+        assert_eq!(cases, [(4, 16, true), (5, 16, false), (3, 16, true), (3, 8, true)].map(Some));
+        assert_eq!([30.25, 121.0].map(of), [(6, 4, false), (6, 16, false)].map(Some));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use super::nodes::{Nodes, is, objects};
 use crate::bandwidth::raw_of_one;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
-use crate::machine::{DeviceKind, End, Machine, Wire};
+use crate::machine::{Device, DeviceKind, End, Machine, Wire};
+use crate::module::{Joined, UNEVEN};
 use crate::xml::Lines;
 
 /// Links of one sort between two ends at most; *assumed*, as in NCCL's dumps.
@@ -117,13 +118,15 @@ fn add_xgmi(machine: &mut Machine, pairs: Pairs, hops: Option<&Pairs>, findings:
             Some(_) => format!("{far} pairs that are several hops apart have none of their own"),
             None => "there is no matrix `XGMIHops`, so some may lead over other GPUs".to_owned(),
         };
-        findings.assumed(
-            format!(
-                "hwloc reports which GPUs xGMI joins (100000 in its matrix), but not how fast: {linked} pairs get one \
-                 link each; {how}"
-            ),
-            "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump has all",
+        let of_machine = |device: &Device| device.module.is_some_and(|module| module.joined == Joined::OfMachine);
+        let uneven = machine.devices.iter().any(of_machine);
+        let why = if uneven { UNEVEN } else { "" };
+        let message = format!(
+            "hwloc reports which GPUs xGMI joins (100000 in its matrix), but not how fast: {linked} pairs get one link each; {how}{why}"
         );
+        let help = "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump has all, and `rocm-smi \
+                    --showtopo --shownodesbw` shows who is joined by how many links";
+        if uneven { findings.warning(message, help) } else { findings.assumed(message, help) }
     }
 }
 

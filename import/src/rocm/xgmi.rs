@@ -13,7 +13,7 @@ use crate::bandwidth::{Figures, gigabytes, xgmis};
 use crate::finding::{Findings, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, End, Machine, Wire};
-use crate::module::Joined;
+use crate::module::{Joined, UNEVEN};
 
 /// The weight of two hops.
 const TWO_HOPS: u64 = 30;
@@ -95,7 +95,7 @@ fn vague(topology: &Topology, machine: &Machine) -> (bool, &'static str) {
     let uneven = models.any(|module| module.joined == Joined::OfMachine);
     match (told, uneven) {
         (false, _) => (true, "; there are neither weights nor hops, so some may lead over other GPUs"),
-        (true, true) => (true, "; GPUs of this model have several links to some and none to others"),
+        (true, true) => (true, UNEVEN),
         (true, false) => (false, ""),
     }
 }

@@ -68,6 +68,28 @@ fn xgmi_of_rsmi_is_a_link_between_neighbours() {
     assert_eq!(import.counts.xgmi, 3);
 }
 
+/// Of MI250X some pairs have several links and some none, whatever the hops say.
+#[test]
+fn one_xgmi_link_for_each_pair_is_a_warning_where_machines_differ() {
+    let words = "3 pairs get one link each";
+    let import = row_of_three("1002:7408", 100_000, false);
+    assert!(has_finding(&import, Level::Warning, words), "{:?}", import.findings);
+    assert!(warnings(&import).contains("several links to some and none to others"), "{}", warnings(&import));
+    assert!(warnings(&import).contains("--showtopo --shownodesbw"));
+    let import = row_of_three("1002:740f", 100_000, false);
+    assert!(has_finding(&import, Level::Assumed, words), "{:?}", import.findings);
+}
+
+/// The outer ones of three in a row: each hangs on the root complex by PCIe 4.0 x16, 26.3 GB/s.
+#[test]
+fn pairs_that_xgmi_joins_over_others_take_pcie() {
+    let import = row_of_three("1002:740f", 100_000, true);
+    let warned = warnings(&import);
+    assert!(warned.contains("xGMI joins gpu0 and gpu2 only over other GPUs"), "{warned}");
+    assert!(warned.contains("take PCIe, at 26.3 GB/s alone"), "{warned}");
+    assert!(!warnings(&row_of_three("1002:740f", 100_000, false)).contains("over other GPUs, and"), "all are joined");
+}
+
 #[test]
 fn packages_are_sockets() {
     let package = |nodes: &[usize]| {

@@ -80,7 +80,8 @@ fn without_rights_nothing_is_told_of_links() {
     assert_eq!((import.counts.gpus, import.counts.nics, import.counts.switches), (3, 2, 1));
     assert!(warnings(&import).contains("no function reports its link"), "{}", warnings(&import));
     assert!(warnings(&import).contains("sudo lspci -Dvv"));
-    assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie3-x16-assumed"));
+    assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie4-x16-chip-assumed"));
+    assert!(import.yaml.contains("link: pcie4-x16-assumed"), "the switch above carries no less: {}", import.yaml);
     // Without NUMA nodes all hang on one root complex.
     let import = good(&LIST.lines().filter(|l| !l.contains("NUMA")).map(|l| format!("{l}\n")).collect::<String>());
     assert_eq!(import.counts.roots, 1);

@@ -234,7 +234,7 @@ fn gpus_are_numbered_by_bus_id() {
     let tree = "-+-[0000:80]---01.0-[81]----00.0  NVIDIA Corporation GH100 [H100 PCIe]\n \\-[0000:00]---01.0-[01]----00.0  NVIDIA Corporation GH100 [H100 PCIe]\n";
     let import = good(tree);
     assert!(
-        import.yaml.contains("gpu0: { kind: gpu, link: pcie3-x16-assumed, engines: 1, bus_id: \"0000:01:00.0\" }"),
+        import.yaml.contains("gpu0: { kind: gpu, link: pcie5-x16-chip-assumed, engines: 1, bus_id: \"0000:01:00.0\" }"),
         "{}",
         import.yaml
     );

@@ -58,11 +58,12 @@ fn each_doubt_has_its_own() {
     assert_eq!(one("2.5 GT/s", "16", 80), [whole("pcie1-x16-doubtful", 4, 16)]);
     assert_eq!(one("5 GT/s", "16", 90), [whole("pcie2-x16-doubtful", 5, 16)]);
     assert_eq!(one("16 GT/s", "4", 90), ["pcie4-x4-doubtful.width=16"]);
-    assert!(one("", "8", 70).is_empty(), "3.0 is written already, and a V100 can no more");
-    assert_eq!(one("", "0", 70), ["pcie3-x16-assumed.width=8"]);
-    assert_eq!(one("", "8", 90), [whole("pcie3-x8-assumed", 5, 8)]);
+    assert!(one("", "8", 70).is_empty(), "3.0 is written, and a V100 can no more");
+    assert!(one("", "8", 90).is_empty(), "5.0 is written, and an H100 can no more");
+    assert_eq!(one("", "8", 110), [whole("pcie3-x8-assumed", 4, 8)], "a chip whose generation is not known here");
+    assert_eq!(one("", "0", 70), ["pcie3-x16-chip-assumed.width=8"]);
     assert_eq!(one("16 GT/s", "0", 90), ["pcie4-x16-assumed.width=8"]);
-    assert_eq!(one("", "0", 80), [whole("pcie3-x16-assumed", 4, 16), "pcie3-x16-assumed.width=8".to_owned()]);
+    assert_eq!(one("", "0", 80), ["pcie4-x16-chip-assumed.width=8"]);
     let bridge = |inner: &str| {
         let link = "class=\"0x060400\" link_speed=\"2.5 GT/s\" link_width=\"16\"";
         system(&format!("<pci busid=\"0000:20:00.0\" {link}>{inner}</pci>"))
@@ -77,7 +78,7 @@ fn a_remedy_leads_to_the_figure_of_a_dump_that_says_it() {
         import(text.as_bytes(), "x", &Options { figures, ..Options::default() }).expect("is read")
     };
     for figures in [Figures::Effective, Figures::Raw] {
-        for speed in ["", "2.5 GT/s", "5 GT/s"] {
+        for speed in ["2.5 GT/s", "5 GT/s"] {
             let guessed = imported(speed, "16", figures);
             let [edit] = &settings(&guessed)[..] else { panic!("one edit: {:?}", settings(&guessed)) };
             let edited = load(&guessed.yaml, vec![edit.clone()]);
@@ -116,8 +117,11 @@ fn a_link_without_speed_and_width_is_a_warning_with_its_bus_id() {
         let import = read(text).expect("is read");
         let warned = crate::common::warnings(&import);
         assert!(warned.contains("no link speed and width of 0000:01:00.0"), "{warned}");
-        assert!(warned.contains("`--set 'topology.link_types.pcie3-x16-assumed={ generation: 4, width: 16, efficiency: 0.834716796875 }'`"), "{warned}");
-        assert_eq!(tried(text, Figures::Effective).len(), 2);
+        assert!(
+            warned.contains("type `pcie4-x16-chip-assumed`, the newest generation that these GPUs' chips can"),
+            "{warned}"
+        );
+        assert_eq!(tried(text, Figures::Effective), ["pcie4-x16-chip-assumed.width=8"]);
     }
 }
 
@@ -155,6 +159,26 @@ fn the_two_ends_of_a_link_in_hwloc() {
         crate::common::warnings(&odd)
             .contains("0000:00:01.0, 0000:01:00.0 report a speed of 5.55 GB/s, which no PCIe link has")
     );
+}
+
+/// A MI50 at 8 GT/s below a port of 16 GT/s: 15.75 GB/s cut to 15. And 31.5 GB/s of a chip of PCIe 3.0, a link inside the package,
+/// keep their product.
+#[test]
+fn the_product_of_generation_and_width_stays() {
+    let hwloc = |port: &str, id: &str, gpu: &str| {
+        format!(
+            "<topology version=\"2.0\"><object type=\"Machine\"><object type=\"Bridge\" bridge_type=\"0-1\"><object type=\"Bridge\" \
+             bridge_type=\"1-1\" pci_busid=\"0000:00:01.0\" pci_type=\"0604 [8086:1] [1:1] 00\" pci_link_speed=\"{port}\"><object \
+             type=\"PCIDev\" pci_busid=\"0000:01:00.0\" pci_type=\"0302 [{id}] [10de:1] a1\" pci_link_speed=\"{gpu}\"/></object>\
+             </object></object></topology>"
+        )
+    };
+    let widths = |port: &str, id: &str, gpu: &str| {
+        let counts = read(&hwloc(port, id, gpu)).expect("is read").counts;
+        counts.pcie.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(widths("31.507692", "1002:66a1", "15.000000"), [(3, 16)]);
+    assert_eq!(widths("63.015385", "10de:1db1", "31.507692"), [(4, 16)]);
 }
 
 #[test]
