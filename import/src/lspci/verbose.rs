@@ -94,14 +94,23 @@ fn detail(function: &mut Listed, text: &str) {
 fn place(mut listed: Vec<Listed>, findings: &mut Findings) -> Result<Machine, Refusal> {
     listed.sort_by_key(|function| function.bus);
     check_twins(&listed, findings);
-    let trees = Trees::of(&listed, findings);
-    let numa = trees.numa_nodes(&listed, findings);
     let mut machine = Machine::default();
+    let flat = is_flat(&listed);
+    if flat {
+        machine.bridges = listed.iter().filter(|function| kind(function) == Some(DeviceKind::Switch)).count();
+        report_flat(machine.bridges, findings);
+    }
+    let trees = Trees::of(&listed, findings);
+    let mut numa = trees.numa_nodes(&listed, findings);
+    put_on_only_node(&listed, &trees, &mut numa, findings);
     let roots = root_complexes(&listed, &trees, &numa, &mut machine)?;
     let mut functions = Functions::default();
     for (index, function) in listed.into_iter().enumerate() {
         let root = roots.get(&numa[trees.top[index]]).copied().unwrap_or(0);
-        functions.add(as_function(function, trees.above[index], root))?;
+        let mut function = as_function(function, trees.above[index], root);
+        // Bridges that lead nowhere are no ports of anything.
+        function.kind = function.kind.filter(|kind| !flat || *kind != DeviceKind::Switch);
+        functions.add(function)?;
     }
     if roots.contains_key(&None) {
         findings.assumed(
@@ -112,6 +121,33 @@ fn place(mut listed: Vec<Listed>, findings: &mut Findings) -> Result<Machine, Re
     functions.place(&mut machine, findings)?;
     machine.join_sockets();
     Ok(machine)
+}
+
+/// Whether no bridge tells which bus is behind it, as in the output of `lspci` without `-v`: nothing tells what hangs on what.
+fn is_flat(listed: &[Listed]) -> bool {
+    let mut bridges = listed.iter().filter(|function| kind(function) == Some(DeviceKind::Switch)).peekable();
+    bridges.peek().is_some() && bridges.all(|bridge| bridge.secondary.is_none())
+}
+
+fn report_flat(bridges: usize, findings: &mut Findings) {
+    let message = format!(
+        "the switches are missing: the list has {bridges} bridges, but not which buses are behind them (no line `Bus: … secondary=…`); all \
+         devices are put on the root complexes, whatever is above them"
+    );
+    findings
+        .warning(message, "give the output of `sudo lspci -Dvvnn`; without root `lspci -tv` shows the bridges, too");
+}
+
+/// Where the list has one NUMA node, as of laptops whose firmware names it for one device alone, the rest is put there.
+fn put_on_only_node(listed: &[Listed], trees: &Trees, numa: &mut [Option<u32>], findings: &mut Findings) {
+    let nodes: BTreeSet<u32> = listed.iter().filter_map(|function| function.numa).collect();
+    let Some(node) = nodes.first().copied().filter(|_| nodes.len() == 1) else { return };
+    let lost = |(index, function): (usize, &Listed)| numa[trees.top[index]].is_none() && kind(function).is_some();
+    if listed.iter().enumerate().any(lost) {
+        let message = format!("devices without a NUMA node are put on NUMA node {node}, the only one in the list");
+        findings.assumed(message, "move them in the written file, if the machine has more");
+    }
+    numa.iter_mut().for_each(|numa| *numa = Some(node));
 }
 
 /// How the functions of a list hang on each other, by their places in the list.

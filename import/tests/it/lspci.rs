@@ -88,6 +88,33 @@ fn without_rights_nothing_is_told_of_links() {
     assert!(import.findings.iter().any(|f| f.message.contains("devices without a NUMA node")));
 }
 
+/// Plain `lspci` has no lines of details.
+#[test]
+fn a_list_without_the_buses_behind_bridges_has_no_switches() {
+    let plain: String =
+        LIST.lines().filter(|l| !l.is_empty() && !l.starts_with('\t')).map(|l| format!("{l}\n")).collect();
+    let import = good(&plain);
+    assert_eq!((import.counts.gpus, import.counts.switches), (3, 0));
+    let (bridges, warned) = (plain.matches("PCI bridge").count(), warnings(&import));
+    assert!(warned.contains(&format!("the list has {bridges} bridges, but not which buses")), "{warned}");
+    assert!(warned.contains("`sudo lspci -Dvvnn`") && warned.contains("`lspci -tv`"), "{warned}");
+    assert!(!notes(&import).contains("are ports of switches"), "{}", notes(&import));
+    // One bridge that tells its bus is enough.
+    assert!(!warnings(&good(LIST)).contains("switches are missing"));
+}
+
+/// Firmware names the node of one device alone.
+#[test]
+fn the_only_numa_node_is_that_of_all() {
+    let mut lines: Vec<&str> = LIST.lines().filter(|line| !line.contains("NUMA node:")).collect();
+    let gpu = lines.iter().position(|line| line.starts_with("0000:03:00.0")).expect("is there");
+    lines.insert(gpu + 1, "\tNUMA node: 4");
+    let import = good(&lines.join("\n"));
+    assert_eq!((import.counts.roots, import.counts.gpus), (1, 3));
+    assert!(notes(&import).contains("are put on NUMA node 4, the only one in the list"), "{}", notes(&import));
+    assert!(!notes(&good(LIST)).contains("the only one in the list"));
+}
+
 #[test]
 fn displays_that_are_no_gpus() {
     // The ASPEED display of a management controller is none; Intel's graphics on bus 0 are none, its cards are.
