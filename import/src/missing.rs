@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::adding::{self, MESH, dump_running, gpus, with_laterals};
 use crate::all_to_all::{all_to_all, rounded};
-use crate::bandwidth::{Figures, gigabytes, nvlinks, xgmis};
+use crate::bandwidth::{Figures, Processor, gigabytes, nvlinks, xgmis};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
-use crate::machine::Machine;
+use crate::machine::{End, Machine};
 use crate::module::{AddedLinks, Addition, Joined, Module};
 use crate::names::Names;
 
@@ -31,6 +31,7 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
             let device = &machine.devices[gpu];
             device.is_nameless() && may_have(device.gpu) && !joined.contains(&gpu)
         };
+        report_processors(machine, names, &gpus, findings);
         if gpus.len() > 1 && gpus.iter().all(nameless) {
             unknown(machine, &gpus, figures, findings);
         }
@@ -76,8 +77,9 @@ impl Lacking<'_> {
         let (name, fabric, kind, links) = (model.name, model.fabric(), model.kind(), model.links);
         let message = format!(
             "{fabric} is missing: GPUs {{}} are {name}, by device id or name, and have {links} {kind} each, of which the dump has none{}; \
-             their {kind} carry {carry} of each GPU",
-            rate(self.machine, &self.all, figures)
+             their {kind} carry {carry} of each GPU{}",
+            rate(self.machine, &self.all, figures),
+            if model.joined == Joined::Paired && is_power(self.machine) { TO_PROCESSOR } else { "" }
         );
         findings.of_ids(Level::Warning, &message, &self.ids(), Some(self.help(model)));
     }
@@ -105,6 +107,31 @@ impl Lacking<'_> {
             bus.map_or_else(|| self.names.device(gpu).to_owned(), |bus| bus.to_string())
         };
         self.without.iter().map(id).collect()
+    }
+}
+
+/// P100 and V100 SXM2 of POWER8 and POWER9 (IBM's Redpapers on the Power Systems S822LC and AC922).
+const TO_PROCESSOR: &str =
+    "; on POWER some of them lead to the processor, so copies from and to host memory lack theirs, too";
+
+fn is_power(machine: &Machine) -> bool {
+    machine.roots.iter().any(|root| root.processor == Processor::Power)
+}
+
+/// Warns where GPUs have NVLinks with each other and on POWER none with their processor, of which `nvidia-smi topo -m` shows nothing.
+fn report_processors(machine: &Machine, names: &Names, gpus: &[usize], findings: &mut Findings) {
+    let joined = with_laterals(machine);
+    let to_processor =
+        |gpu: usize| machine.laterals.keys().any(|(a, b)| matches!(a, End::Root(_)) && *b == End::Device(gpu));
+    let paired = |gpu: usize| machine.devices[gpu].module.is_some_and(|model| model.joined == Joined::Paired);
+    let lacking = gpus.iter().filter(|&&gpu| paired(gpu) && joined.contains(&gpu) && !to_processor(gpu));
+    let ids: Ids = lacking.map(|&gpu| names.device(gpu)).collect();
+    if is_power(machine) && !ids.is_empty() {
+        let message = "NVLink between GPUs {} and their processors is missing: on POWER it joins these, and the dump shows none; copies from \
+                       and to host memory run over PCIe";
+        let help =
+            "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program";
+        findings.of_ids(Level::Warning, message, &ids, Some(help.to_owned()));
     }
 }
 

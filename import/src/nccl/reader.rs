@@ -204,6 +204,11 @@ impl<'f, 'a, 'd: 'a> Reader<'f, 'a, 'd> {
         if matches!(parent, Parent::Device(_)) || node.parent_element().is_some_and(|p| p.has_tag_name("pci")) {
             return Ok(());
         }
+        if is_virtual(node) {
+            self.findings
+                .left_out("interfaces of containers and bridges in software, which are no cards", &nets(node).0);
+            return Ok(());
+        }
         let (label, speed) = nets(node);
         let speed = if speed == 0 { 10_000 } else { speed };
         let mut device = Device::new(DeviceKind::Nic, None, Up::Network(speed));
@@ -253,6 +258,13 @@ fn nets(node: Node<'_, '_>) -> (String, u32) {
         names.push(if megabits > 0 { format!("{name} {} Gb/s", f64::from(megabits) / 1000.0) } else { name });
     }
     (names.join(", "), speed)
+}
+
+/// Whether all ports of a `<nic>` are Linux's interfaces without hardware, by the names that Docker, libvirt and the kernel give them.
+fn is_virtual(nic: Node<'_, '_>) -> bool {
+    let of_software = |name: &str| ["br-", "veth", "docker", "virbr"].iter().any(|word| name.starts_with(word));
+    let mut ports = elements(nic).filter(|child| child.has_tag_name("net")).peekable();
+    ports.peek().is_some() && ports.all(|port| port.attribute("name").is_some_and(of_software))
 }
 
 fn processor(node: Node<'_, '_>) -> Processor {

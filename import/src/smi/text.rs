@@ -46,6 +46,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Matrix, Refusa
     };
     let names = names(&lines[head].1);
     check_names(&names).map_err(|refusal| refusal.at(lines[head].0))?;
+    check_kind(&lines[head + 1..], &names)?;
     let mut rows: Vec<Option<MatrixRow>> = (0..names.len()).map(|_| None).collect();
     for (number, line) in &lines[head + 1..] {
         let Some((index, rest)) = row_name(line, &names) else { continue };
@@ -71,6 +72,16 @@ fn check_names(names: &[String]) -> Result<(), Refusal> {
     let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) else { return Ok(()) };
     let refusal = Refusal::new(format!("{} appears twice in the header of the matrix", names[twice]));
     Err(refusal.help("paste all of one `nvidia-smi topo -m`"))
+}
+
+/// Refuses the matrix of `nvidia-smi topo -p2p`, whose cells say whether two GPUs can reach each other.
+fn check_kind(lines: &[(u32, String)], names: &[String]) -> Result<(), Refusal> {
+    let is = |cell: &str| ["OK", "CNS", "GNS", "TNS", "NS", "DR", "U"].contains(&cell);
+    let row = |line: &str| row_name(line, names).is_some_and(|(_, rest)| rest.split_whitespace().any(is));
+    let Some((number, _)) = lines.iter().find(|(_, line)| row(line)) else { return Ok(()) };
+    let message =
+        "this is the matrix of `nvidia-smi topo -p2p`: which GPUs can reach each other, not what lies between them";
+    Err(Refusal::new(message).at(*number).help("run `nvidia-smi topo -m`, and give its whole output"))
 }
 
 struct MatrixRow {

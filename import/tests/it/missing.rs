@@ -54,6 +54,26 @@ fn a_known_model_without_nvlink_is_a_warning() {
     assert_eq!(warnings(&good(read(&preset(8, &of_device("0x20f1"))))), "");
 }
 
+/// On POWER, V100 SXM2 have NVLinks to their processors, of which `nvidia-smi` shows nothing.
+#[test]
+fn nvlinks_to_processors_are_missing_on_power() {
+    let power = preset(2, &of_device("0x1db1")).replace("arch=\"x86_64\"", "arch=\"ppc64\"");
+    let words = "on POWER some of them lead to the processor";
+    assert!(warnings(&good(read(&power))).contains(words), "{}", warnings(&good(read(&power))));
+    assert!(!warnings(&good(read(&preset(2, &of_device("0x1db1"))))).contains(words));
+    let smi = |architecture: &str| {
+        let list = "GPU 0: Tesla V100-SXM2-16GB (UUID: GPU-1)\nGPU 1: Tesla V100-SXM2-16GB (UUID: GPU-2)\n";
+        let matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV3\t0-63\nGPU1\tNV3\t X \t0-63\n";
+        warnings(&good(read(&format!("Architecture: {architecture}\nCPU(s): 64\n{list}{matrix}"))))
+    };
+    assert!(
+        smi("ppc64le").contains("NVLink between GPUs gpu0, gpu1 and their processors is missing"),
+        "{}",
+        smi("ppc64le")
+    );
+    assert!(!smi("x86_64").contains("processors is missing"));
+}
+
 #[test]
 fn all_to_all_is_limited_by_a_shared_switch_too() {
     // Two GPUs below one x1 link, two beside it: four pairs each way share the 1.64 GB/s of PCIe 4.0 x1, to three others.

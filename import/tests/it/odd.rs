@@ -244,3 +244,29 @@ fn gpus_are_numbered_by_bus_id() {
         [3, 1].map(|bus| pci(bus, "0x030200", "", "16 GT/s", 16, &format!("<gpu dev=\"{}\"/>", 3 - bus))).concat();
     assert!(good(&system(&numbered)).yaml.contains("gpu0: { kind: gpu, link: pcie4-x16, bus_id: \"0000:03:00.0\" }"));
 }
+
+/// NCCL lists every interface that has an address.
+#[test]
+fn interfaces_of_software_are_no_cards() {
+    let nic = |names: &[&str]| {
+        let nets: String = names.iter().map(|name| format!("<net name=\"{name}\" speed=\"10000\"/>")).collect();
+        good(&system(&format!("<nic>{nets}</nic>")))
+    };
+    let import = nic(&["br-0a1b", "veth12", "docker0", "virbr0"]);
+    assert_eq!(import.counts.nics, 0);
+    assert!(import.findings.iter().any(|f| f.message.contains("interfaces of containers")), "{:?}", import.findings);
+    // A card of its own beside them is one; so is a name that only contains the word.
+    assert_eq!((nic(&["br-0a1b", "eth0"]).counts.nics, nic(&["bridge0"]).counts.nics), (1, 1));
+}
+
+/// As `topo -p2p r` prints it: whether GPUs reach each other.
+#[test]
+fn capabilities_are_no_topology() {
+    for cell in ["OK", "CNS", "NS"] {
+        let text = format!(" \tGPU0\tGPU1\t\n GPU0\tX\t{cell}\t\n GPU1\t{cell}\tX\t\n\nLegend:\n  X    = Self\n");
+        let refusal = read(&text).expect_err("is refused");
+        assert!(refusal.message.contains("nvidia-smi topo -p2p"), "{refusal}");
+        assert_eq!(refusal.line, Some(2));
+        assert!(refusal.help.is_some_and(|help| help.contains("nvidia-smi topo -m")));
+    }
+}

@@ -99,7 +99,7 @@ fn xgmi_c2c_and_cards_without_pcie() {
     assert!(import.yaml.contains("xgmi-x1: { bandwidth: 48GB/s, kind: xgmi }"));
     let c2c =
         gpu("0009:01:00.0", "64.0 GT/s PCIe", "16", "<gpu dev=\"0\" sm=\"90\"><c2c bw=\"44712\" count=\"10\"/></gpu>");
-    let import = good(&system(&format!("{c2c}<nic><net name=\"veth\" dev=\"0\" speed=\"-1\"/></nic>")));
+    let import = good(&system(&format!("{c2c}<nic><net name=\"eth0\" dev=\"0\" speed=\"-1\"/></nic>")));
     assert!(import.yaml.contains("c2c: { bandwidth: 447.12GB/s, kind: nvlink }"));
     assert!(import.yaml.contains("port0:"), "the way over the chip-to-chip link is the shorter one");
     assert!(import.yaml.contains("port-10000Mb: { bandwidth: 10000Mb/s }"));
