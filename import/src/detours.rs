@@ -1,5 +1,6 @@
 //! GPUs that xGMI joins only over other GPUs: a topology routes their copies over PCIe, as the route with the fewest links.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bandwidth::{Figures, gigabytes};
@@ -56,8 +57,8 @@ fn groups(joined: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeMap<usize, usize> {
     for &first in joined.keys() {
         let mut stack = vec![first];
         while let Some(gpu) = stack.pop() {
-            if !group.contains_key(&gpu) {
-                group.insert(gpu, first);
+            if let Entry::Vacant(free) = group.entry(gpu) {
+                free.insert(first);
                 stack.extend(&joined[&gpu]);
             }
         }

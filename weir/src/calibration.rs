@@ -36,8 +36,8 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
 fn commonest(skipped: &[Skipped]) -> Option<(&Skipped, usize)> {
     let mut counts: Vec<(&Skipped, usize)> = Vec::new();
     for part in skipped {
-        match counts.iter_mut().find(|(first, _)| first.why == part.why) {
-            Some((_, count)) => *count += 1,
+        match counts.iter().position(|(first, _)| first.why == part.why) {
+            Some(at) => counts[at].1 += 1,
             None if counts.len() < MOST_REASONS => counts.push((part, 1)),
             None => {}
         }

@@ -37,7 +37,7 @@ fn two_protocols_are_no_one_line() {
     let text = said(&machine, &two).expect("a warning");
     assert!(text.contains("leave out all that is smaller than `of 4096000 B`"), "{text}");
     // One latency and one bandwidth, with errors of 15 % that say nothing of the size.
-    let one = |at: usize, bytes: f64| (1e-5 + bytes / 40e9) * if at % 2 == 0 { 1.15 } else { 0.85 };
+    let one = |at: usize, bytes: f64| (1e-5 + bytes / 40e9) * if at.is_multiple_of(2) { 1.15 } else { 0.85 };
     assert_eq!(said(&machine, &copies(&machine, one)), None);
     let exact = copies(&machine, |_, bytes| 1e-5 + bytes / 40e9);
     assert_eq!(said(&machine, &exact), None);

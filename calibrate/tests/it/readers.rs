@@ -38,6 +38,7 @@ fn csv_rows_are_grouped_and_notes_name_what_is_not_read() {
 fn wrong_rows_are_refused_at_their_place() {
     let rows = [
         ("gpu0,gpu1,1000,soon,g", "`seconds` `soon` is not a number", "log:2:16"),
+        ("gpu0,gpu1,1000,1e999,g", "`seconds` `1e999` is not a number", "log:2:16"),
         ("gpu0,gpu1,1000,1e300,g", "not between 1 ps and 100 days", "log:2:16"),
         ("gpu0,gpu1,1.5,1,g", "not a whole number of bytes", "log:2:11"),
         ("gpu0,gpu1,99999999999999999999,1,g", "not a whole number of bytes", "log:2:11"),

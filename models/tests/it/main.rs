@@ -4,6 +4,7 @@
 mod common;
 
 mod collective;
+mod collective_details;
 mod contract;
 mod gather;
 mod loggp;

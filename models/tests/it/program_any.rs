@@ -161,6 +161,28 @@ fn staged_sends_end_with_the_copy_to_the_host() {
     }
 }
 
+/// Both messages of rank 0 have come when rank 1 has computed for 1 ms, that with tag 5 first: a receive from rank 0 with any tag
+/// takes it, and leaves that with tag 3 to the next one. Taking in 1 B lasts o.
+#[test]
+fn a_receive_with_any_tag_takes_the_first_message_of_its_rank() {
+    let text = two(
+        "a: send 1b to 1 tag 5\nb: send 1b to 1 tag 3\nb requires a",
+        "c: calc 1000000\na: recv 1b from 0 tag -1\na requires c\nb: recv 1b from 0 tag 3\nb requires a",
+    );
+    let world = World::small(1e9, 0);
+    assert_eq!(time_of(&world, "program", &goal(&text)), 1_000_000_000 + 2 * 1_500_000);
+}
+
+/// 9 B at 1e18 ps each are below 100 days, 8.64e18 ps, and with a latency of 1e18 ps above.
+#[test]
+fn a_message_lasts_its_bytes_and_its_latency() {
+    let world = World::small(1e9, 0);
+    let mut params = goal(&two("a: send 9b to 1", "a: recv 9b from 0"));
+    params["message"] = json!({ "per_byte": 1e18, "latency": 1e18 });
+    let said = refusal(&world, "program", &params);
+    assert!(said.contains("message: one of 9 B takes more than 100 days"), "{said}");
+}
+
 proptest! {
     /// A receive from any rank whose tag only one message has takes that one: the time is that of the receive which names it.
     #[test]

@@ -146,6 +146,22 @@ fn refusals() {
     assert!(search(&heavy, &machine, Options::default()).is_ok(), "a common factor is taken out first");
 }
 
+/// Two pairs of devices, close to each other (1/7) and far from the others (3/7): ranks that send 2^40 B go on one pair. Neither
+/// these costs nor such weights are small whole numbers, and their products are summed exactly.
+#[test]
+fn heavy_messages_at_fine_costs_are_summed_exactly() {
+    let cost = |a: usize, b: usize| if a == b { 0.0 } else { if a / 2 == b / 2 { 1.0 / 7.0 } else { 3.0 / 7.0 } };
+    let rows: Vec<Vec<f64>> = (0..4).map(|a| (0..4).map(|b| cost(a, b)).collect()).collect();
+    let machine = Machine::measured(&rows, Measured::Cost).expect("a machine");
+    let heavy = 1_u64 << 40;
+    let pattern = Pattern::new(4, [(0, 2, heavy + 1), (1, 3, 3), (0, 1, 2)], 1).expect("a pattern");
+    // Of half a unit per byte: heavy + 1 and 3 B are close, 2 B far; before, those of 2 B are close.
+    let (before, after) = ((heavy as f64 + 4.0) * 3.0 + 2.0, heavy as f64 + 4.0 + 2.0 * 3.0);
+    for (found, expected) in both(&pattern, &machine).iter().flat_map(|found| [(found.0, before), (found.1, after)]) {
+        assert!((found / (expected / 14.0) - 1.0).abs() < 1e-6, "{found}, not {}", expected / 14.0);
+    }
+}
+
 #[test]
 fn nothing_to_place() {
     let nobody = Pattern::new(0, std::iter::empty(), 1).expect("a pattern");

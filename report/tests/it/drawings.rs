@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 use weir_plugin_api::SimTime;
 use weir_report::draw::{Canvas, gantt};
-use weir_report::{Run, TraceFilter, write_trace};
+use weir_report::{LinkPattern, Run, TraceFilter, write_trace};
 use weir_sim_core::{Outcome, PhaseRecord, TaskId, TaskTimes};
 
 use crate::planned::{at, reported};
@@ -181,4 +181,28 @@ fn a_trace_has_a_thread_per_engine_with_slices_of_work_and_of_waiting() {
         .collect();
     assert_eq!(named, ["copy 1", "copy 2"]);
     assert_eq!(of(&events, "X", ["tid", "name"])[3], [json!(2), json!("y/k0")]);
+}
+
+/// 100 and 50 B/s in turn, each for 10 ms of 12 s. Of a part of a run a value stands for 24 ms, a 500th: the next that differs
+/// begins 30 ms behind the one before, so that 400 are left, and the 0 at the end.
+#[test]
+fn a_part_of_a_run_has_fewer_values() {
+    let busy = |outcome: &mut Outcome| {
+        let phase = |i: u32| PhaseRecord {
+            start: at(f64::from(i) / 100.0),
+            end: at(f64::from(i + 1) / 100.0),
+            rates: vec![(TaskId(0), if i.is_multiple_of(2) { 100.0 } else { 50.0 })],
+            steps: Vec::new(),
+        };
+        outcome.phases = Some((0..1200).map(phase).collect());
+    };
+    let count = |links: Vec<LinkPattern>| {
+        let mut out = Vec::new();
+        let filter = TraceFilter { links, most: None };
+        with_run(1, busy, |run| write_trace(run, &filter, &|| false, &mut out)).expect("writes to memory");
+        let trace: Value = serde_json::from_slice(&out).expect("is JSON");
+        let events = trace["traceEvents"].as_array().expect("a list").clone();
+        events.iter().filter(|event| event["name"] == "rate" && event["pid"] == 1).count()
+    };
+    assert_eq!([count(Vec::new()), count(vec![LinkPattern::new("a->sw")])], [1201, 401]);
 }

@@ -8,6 +8,7 @@ mod planned;
 mod contract;
 mod drawings;
 mod operations;
+mod pictures;
 mod plans;
 mod results;
 mod tables;

@@ -2,4 +2,6 @@
 
 mod events;
 mod joint;
+mod measured;
 mod optimize;
+mod what_if;

@@ -1,0 +1,76 @@
+//! `collective`: what its details say, links faster than 1 B/ps, and what a plan over levels waits for.
+
+use serde_json::{Value, json};
+use weir_plugin_api::{Estimates, LinkKind, NodeId, NodeKind, Plan, PlannedWork, SimDuration, Surroundings};
+use weir_sim_core::{FabricBuilder, LinkSpec};
+
+use crate::common::{CPU_A, GPU_A, World, details, equal, model, operation, plan, time_of};
+
+fn link(bandwidth: f64) -> LinkSpec {
+    LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::NVLINK }
+}
+
+/// Two machines on a network, 1 B/ps inside and a tenth of that across, with one more link in the first machine between its
+/// first and its third GPU. The network comes first, then a switch and its GPUs, twice.
+fn machines(gpus: u32) -> (World, Vec<u32>) {
+    let mut fabric = FabricBuilder::new();
+    let network = fabric.root(NodeKind::Network).unwrap();
+    let mut ranks = Vec::new();
+    for _ in 0..2 {
+        let switch = fabric.child(network, NodeKind::Switch, link(1e11)).unwrap();
+        ranks.extend((0..gpus).map(|_| fabric.child(switch, NodeKind::Gpu, link(1e12)).unwrap().0));
+    }
+    if gpus > 2 {
+        fabric.lateral(NodeId(ranks[0]), NodeId(ranks[2]), link(1e12)).unwrap();
+    }
+    (World::new(fabric.build()), ranks)
+}
+
+/// Three rounds of 4000 B at 4 B/ps, so that each rank receives 12,000 of 16,000 B in 3 ns: the bus bandwidth is that of a link.
+#[test]
+fn a_ring_of_fast_links_has_their_bandwidth() {
+    let world = World::star(4, 4e12, 0);
+    let params = json!({ "kind": "all-gather", "algorithm": "ring", "size": 16_000, "ranks": [1, 2, 3, 4] });
+    assert_eq!(time_of(&world, "collective", &params), 3000);
+    equal(&world, "collective", &params);
+    let estimated = details(&world, "collective", &params)["estimated"].clone();
+    let bandwidth = |key: &str| (estimated[key].as_f64().expect(key) / 1e9).round();
+    assert_eq!((bandwidth("algbw"), bandwidth("busbw")), (5333.0, 4000.0));
+}
+
+/// Reduce-scatter within machines, all-reduce between them, all-gather within: who has its part of one begins the next, and
+/// behind the last there is nothing to wait for.
+#[test]
+fn ranks_wait_between_the_phases_alone() {
+    let (world, ranks) = machines(2);
+    let params = json!({ "kind": "all-reduce", "size": 8000, "ranks": ranks, "levels": ["machine", "network"] });
+    let plan = plan(&world, "collective", &params);
+    let joins = plan.iter().filter(|task| matches!(task.work, PlannedWork::Nothing)).map(|task| task.name.to_owned());
+    let of_phase = |phase: u32| (0..4).map(move |rank| format!("j{phase}.{rank}"));
+    assert_eq!(joins.collect::<Vec<_>>(), of_phase(0).chain(of_phase(1)).collect::<Vec<_>>());
+}
+
+/// The link between the machines is crossed once each way, and no ring does better: a link inside that would be a shorter way
+/// is no reason to look for another order.
+#[test]
+fn an_order_that_meets_the_bound_is_kept() {
+    let (world, ranks) = machines(4);
+    let params = json!({ "kind": "all-gather", "size": 8000, "ranks": ranks, "order": "topology" });
+    let found = details(&world, "collective", &params)["order"].clone();
+    assert_eq!(found, json!({ "search": "given", "ring_bandwidth": 1e11, "at_most": 1e11 }));
+}
+
+/// An instance that has planned 5000 B for links of 1 GB/s is asked about links of 2 GB/s: 2.5 µs.
+#[test]
+fn estimates_are_of_the_fabric_that_is_asked_about() {
+    let (slow, fast) = (World::small(1e9, 0), World::small(2e9, 0));
+    let params: Value = json!({ "device": GPU_A, "in": 5000, "over": "fabric", "host": CPU_A });
+    let (mut model, operation) = (model("offload"), operation("offload", &params));
+    let (mut plan, mut estimates) = (Plan::new(), Estimates::default());
+    let view = slow.fabric.view();
+    model.plan(&operation, &Surroundings { fabric: &view, routes: &slow }, &mut plan).unwrap();
+    let view = fast.fabric.view();
+    model.estimate(&operation, &Surroundings { fabric: &view, routes: &fast }, &mut estimates).unwrap();
+    let seconds = estimates.list.last().expect("an estimate").seconds;
+    assert_eq!((seconds * 1e12).round() as u64, 2_500_000);
+}

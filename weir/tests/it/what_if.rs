@@ -1,0 +1,73 @@
+//! What wider links would save: every figure by hand.
+
+use weir::{Input, Scenario, WhatIf, WhatIfOptions};
+use weir_report::{Change, ChangedLink};
+
+/// 10 MB go out of g0 at 1 GB/s and 1 MB out of g2, and when both have come 1 MB out of g4: 10 ms and 1 ms. Nothing goes out of
+/// g6.
+const THREE: &str = "weir: 1
+topology:
+  link_types:
+    thin: { bandwidth: 1GB/s }
+    short: { bandwidth: 1GB/s }
+    last: { bandwidth: 1GB/s }
+    wide: { bandwidth: 4GB/s }
+    idle: { bandwidth: 1GB/s }
+  tree:
+    s:
+      kind: switch
+      children:
+        g0: { kind: gpu, link: thin }
+        g2: { kind: gpu, link: short }
+        g4: { kind: gpu, link: last }
+        'to[0-2]': { kind: gpu, link: wide }
+        g6: { kind: gpu, link: idle }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: g0, to: to0, size: 10MB }
+  - transfer: { id: b, from: g2, to: to1, size: 1MB }
+  - transfer: { id: c, from: g4, to: to2, size: 1MB, after: [a, b] }
+";
+
+fn found(costs: &[(String, f64)]) -> WhatIf {
+    let scenario = Scenario::opener().load(Input::text(THREE, "three.yaml", None)).expect("is right");
+    scenario.what_if(0, &WhatIfOptions { costs, ..WhatIfOptions::default() }).expect("a result")
+}
+
+fn change<'a>(found: &'a WhatIf, of: &str, factor: Option<f64>) -> &'a Change {
+    found.changes.iter().find(|change| change.of == of && change.factor == factor).expect(of)
+}
+
+fn link(to: &str) -> ChangedLink {
+    ChangedLink { from: "s".into(), to: to.into() }
+}
+
+/// Twice as wide, the 10 MB take 5 ms; without limit 2.5 ms, as the link into the other GPU has 4 GB/s.
+#[test]
+fn a_wider_link_saves_what_its_bytes_take_less() {
+    let found = found(&[]);
+    assert_eq!((found.complete, found.makespan_ps), (true, 11_000_000_000));
+    let twice = change(&found, "link_types.thin", Some(2.0));
+    assert_eq!((twice.makespan_ps, twice.saved_s), (6_000_000_000, 0.005));
+    assert_eq!(twice.links, [link("g0")]);
+    assert_eq!(change(&found, "link_types.thin", None).makespan_ps, 3_500_000_000);
+    assert_eq!(found.changes[0].of, "link_types.thin");
+    assert!(found.unused.iter().any(|of| of == "link_types.idle"), "{:?}", found.unused);
+}
+
+/// c waits for a, which ends long after b: the critical path leads over the link of a, where most of it is spent, whatever
+/// becomes of the link of b. Once that of a has no limit, it is the one into the other GPU: 2.5 ms at 4 GB/s.
+#[test]
+fn what_holds_a_run_back_is_what_ends_last_of_all_that_is_waited_for() {
+    let found = found(&[]);
+    assert_eq!(change(&found, "link_types.short", Some(2.0)).held_at, Some(link("g0")));
+    assert_eq!(change(&found, "link_types.thin", None).held_at, Some(link("to0")));
+}
+
+/// Twice the bandwidth costs the weight, here 2: 5 ms for 2.
+#[test]
+fn what_is_saved_is_held_against_its_cost() {
+    let found = found(&[("thin".to_owned(), 2.0)]);
+    let twice = change(&found, "link_types.thin", Some(2.0));
+    assert_eq!((twice.cost, twice.saved_s_per_cost), (Some(2.0), Some(0.0025)));
+}
