@@ -64,7 +64,7 @@ fn what_reads_and_channels_cannot_be_is_refused() {
         (gen3_x8(", credits: { header: 4, data: 1KiB }", "0ns", READ), "`credits` stands in place of `buffer`"),
         (
             gen3_x8("", "0ns", READ).replace("buffer: unlimited", "credits: { header: 4, data: 100B }"),
-            "holds 100 B, packets have 256 B",
+            "have 100 B of `data`, packets 256 B of payload",
         ),
         (gen3_x8("", "0ns", READ).replace("kind: nic,", "kind: nic, interleave: random,"), "has `interleave`"),
     ] {

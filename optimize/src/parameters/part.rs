@@ -77,6 +77,17 @@ impl Part {
         self.objective
     }
 
+    /// The least value of all that is known; infinite where nothing is.
+    pub(super) fn least(&self) -> f64 {
+        let makespans = self.makespans.iter().flatten().map(|makespan| makespan.get() as f64);
+        let values = self.values.iter().flatten().copied();
+        if self.values.is_empty() {
+            makespans.fold(f64::INFINITY, f64::min)
+        } else {
+            values.fold(f64::INFINITY, f64::min)
+        }
+    }
+
     /// Whether all of the shard was evaluated.
     #[must_use]
     pub fn complete(&self) -> bool {

@@ -99,6 +99,7 @@ impl Search<'_> {
             stop: AtomicBool::new(false),
             progress: Mutex::new(Progress {
                 checkpoint,
+                best: part.least(),
                 found: Vec::new(),
                 stopped: Vec::new(),
                 failure: None,
@@ -132,6 +133,8 @@ struct Work<'a, F> {
 
 struct Progress {
     checkpoint: Option<Checkpoint>,
+    /// The least value so far, for the log.
+    best: f64,
     found: Vec<(u64, Ran)>,
     /// Positions that stop, and why.
     stopped: Vec<(u64, String)>,
@@ -195,7 +198,13 @@ where
         let added = progress.checkpoint.as_mut().map(|c| c.add(position, ran));
         self.written(&mut progress, added);
         progress.found.push((position, ran));
-        self.evaluated.fetch_add(1, Ordering::Relaxed);
+        let evaluated = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
+        let value = ran.value.unwrap_or(ran.makespan.get() as f64);
+        if value < progress.best {
+            progress.best = value;
+            let candidate = self.search.candidate(position);
+            tracing::debug!(value, makespan = ran.makespan, candidate, evaluated, "found a better candidate");
+        }
     }
 
     fn keep_stopped(&self, position: u64, reason: String) {

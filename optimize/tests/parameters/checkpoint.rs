@@ -101,11 +101,11 @@ fn checkpoints_of_other_versions_are_refused() {
     let DigestedLine::Intact(head) = check_digest(head) else { panic!("{head}") };
     let this = env!("CARGO_PKG_VERSION");
     let of_version = head.replace(&format!("\"version\":\"{this}\""), "\"version\":\"9.9.9\"");
-    let newer = head.replace("checkpoint\":2", "checkpoint\":3");
-    let older = head.replace("checkpoint\":2", "checkpoint\":1") + "\n";
+    let newer = head.replace("checkpoint\":3", "checkpoint\":4");
+    let older = head.replace("checkpoint\":3", "checkpoint\":1") + "\n";
     for (head, found) in [
-        (with_digest(&of_version), "9.9.9 (format 1)"),
-        (with_digest(&newer), "with format 3 of checkpoints"),
+        (with_digest(&of_version), "9.9.9 (format 2)"),
+        (with_digest(&newer), "with format 4 of checkpoints"),
         (older, "with format 1 of checkpoints"),
     ] {
         fs::write(&file, head + rest).expect("a file");
