@@ -38,8 +38,8 @@ fn change<'a>(found: &'a WhatIf, of: &str, factor: Option<f64>) -> &'a Change {
     found.changes.iter().find(|change| change.of == of && change.factor == factor).expect(of)
 }
 
-fn link(to: &str) -> ChangedLink {
-    ChangedLink { from: "s".into(), to: to.into() }
+fn link(from: &str, to: &str) -> ChangedLink {
+    ChangedLink { from: from.into(), to: to.into() }
 }
 
 /// Twice as wide, the 10 MB take 5 ms; without limit 2.5 ms, as the link into the other GPU has 4 GB/s.
@@ -49,7 +49,7 @@ fn a_wider_link_saves_what_its_bytes_take_less() {
     assert_eq!((found.complete, found.makespan_ps), (true, 11_000_000_000));
     let twice = change(&found, "link_types.thin", Some(2.0));
     assert_eq!((twice.makespan_ps, twice.saved_s), (6_000_000_000, 0.005));
-    assert_eq!(twice.links, [link("g0")]);
+    assert_eq!(twice.links, [link("g0", "s")]);
     assert_eq!(change(&found, "link_types.thin", None).makespan_ps, 3_500_000_000);
     assert_eq!(found.changes[0].of, "link_types.thin");
     assert!(found.unused.iter().any(|of| of == "link_types.idle"), "{:?}", found.unused);
@@ -60,8 +60,8 @@ fn a_wider_link_saves_what_its_bytes_take_less() {
 #[test]
 fn what_holds_a_run_back_is_what_ends_last_of_all_that_is_waited_for() {
     let found = found(&[]);
-    assert_eq!(change(&found, "link_types.short", Some(2.0)).held_at, Some(link("g0")));
-    assert_eq!(change(&found, "link_types.thin", None).held_at, Some(link("to0")));
+    assert_eq!(change(&found, "link_types.short", Some(2.0)).held_at, Some(link("g0", "s")));
+    assert_eq!(change(&found, "link_types.thin", None).held_at, Some(link("s", "to0")));
 }
 
 /// Twice the bandwidth costs the weight, here 2: 5 ms for 2.
