@@ -112,7 +112,7 @@ pub struct SetValue {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ChangedLink {
-    /// One of its nodes, nearer to the root or the first of a lateral link; of a memory its node.
+    /// One of its nodes, the one farther from the root or the first of a lateral link; of a memory its node.
     pub from: String,
     /// The other; of a memory the same.
     pub to: String,

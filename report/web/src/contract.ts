@@ -1077,7 +1077,7 @@ export interface SetValue {
 
 /** A link, or the memory of a node. */
 export interface ChangedLink {
-  /** One of its nodes, nearer to the root or the first of a lateral link; of a memory its node. */
+  /** One of its nodes, the one farther from the root or the first of a lateral link; of a memory its node. */
   from: string;
   /** The other; of a memory the same. */
   to: string;

@@ -61,7 +61,7 @@ fn a_wider_link_saves_what_its_bytes_take_less() {
 fn what_holds_a_run_back_is_what_ends_last_of_all_that_is_waited_for() {
     let found = found(&[]);
     assert_eq!(change(&found, "link_types.short", Some(2.0)).held_at, Some(link("g0", "s")));
-    assert_eq!(change(&found, "link_types.thin", None).held_at, Some(link("s", "to0")));
+    assert_eq!(change(&found, "link_types.thin", None).held_at, Some(link("to0", "s")));
 }
 
 /// Twice the bandwidth costs the weight, here 2: 5 ms for 2.
