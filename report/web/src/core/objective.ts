@@ -1,6 +1,7 @@
 // By what candidates of a search are compared: its name, how values are written, and those of the best and the baseline.
 
 import type { Candidate, Search } from "../contract.ts";
+import { visible } from "./dom.ts";
 import * as format from "./format.ts";
 import { rateLabels, timeLabels } from "./scale.ts";
 
@@ -29,5 +30,5 @@ export function objectiveOf(search: Search): Objective {
   const kind = TIMES.includes(name) ? "time" : name === "throughput" ? "rate" : "cost";
   const [best, baseline] = name === "makespan" ? [search.best_s, search.baseline_s] : [search.best, search.baseline];
   const of = (row: Candidate) => row.value ?? row.makespan_s;
-  return { name, kind, best: best ?? null, baseline: baseline ?? null, of, ...KINDS[kind] };
+  return { name: visible(name), kind, best: best ?? null, baseline: baseline ?? null, of, ...KINDS[kind] };
 }
