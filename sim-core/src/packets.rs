@@ -113,7 +113,9 @@ impl<'a> Packets<'a> {
             active: 0,
             channels,
             failed: None,
-            changes: options.changing.map(|changing| ChangeCursor::new(changing.links, simulation.fabric)),
+            changes: options
+                .changing
+                .map(|changing| ChangeCursor::new(changing.links, simulation.fabric).with_all_steps()),
         })
     }
 
@@ -164,9 +166,11 @@ impl<'a> Packets<'a> {
     /// Nothing more happens within the horizon, and something later.
     fn beyond_horizon(&self, until: SimTime, options: &RunOptions<'_>) -> Option<SimError> {
         let waits = self.active > 0 && !self.engine.is_idle() && self.engine.next_time() > HORIZON.0;
-        let is_last = until.is_never() && options.until > HORIZON && self.next_change().is_never();
-        let tasks = || self.engine.under_way().into_iter().map(TaskId).collect();
-        (waits && is_last).then(|| SimError::BeyondHorizon { time: SimTime(self.engine.now()), tasks: tasks() })
+        if !waits || !until.is_never() || options.until <= HORIZON || !self.next_change().is_never() {
+            return None;
+        }
+        let tasks = self.engine.under_way().into_iter().map(TaskId).collect();
+        Some(SimError::BeyondHorizon { time: SimTime(self.engine.now()), tasks })
     }
 
     /// At the last instant at which something happened. Where packets wait for a link that stays down, it is that.

@@ -14,13 +14,14 @@ pub(crate) struct PhaseRecorder<'l> {
     phases: Vec<PhaseRecord>,
     /// Of all phases that are kept.
     rates: usize,
+    most: usize,
     /// Takes each phase when it is over; without one they are kept.
     listener: Option<&'l mut dyn FnMut(PhaseRecord)>,
 }
 
 impl<'l> PhaseRecorder<'l> {
     pub(crate) fn new(explain: bool, listener: Option<&'l mut dyn FnMut(PhaseRecord)>) -> Self {
-        Self { explain, phases: Vec::new(), rates: 0, listener }
+        Self { explain, phases: Vec::new(), rates: 0, most: MOST_RATES, listener }
     }
 
     /// A new phase begins; a phase of no length before it is dropped.
@@ -32,12 +33,17 @@ impl<'l> PhaseRecorder<'l> {
         if flows.len() > 0 {
             let steps = if self.explain { flows.explain(now)? } else { Vec::new() };
             let rates = flows.rates();
-            self.rates += rates.len();
-            if self.rates > MOST_RATES {
-                return Err(SimError::TooManyRates { time: now });
-            }
-            self.phases.push(PhaseRecord { start: now, end: SimTime::NEVER, rates, steps });
+            self.begin(PhaseRecord { start: now, end: SimTime::NEVER, rates, steps })?;
         }
+        Ok(())
+    }
+
+    fn begin(&mut self, phase: PhaseRecord) -> Result<(), SimError> {
+        self.rates += phase.rates.len();
+        if self.rates > self.most {
+            return Err(SimError::TooManyRates { time: phase.start });
+        }
+        self.phases.push(phase);
         Ok(())
     }
 
@@ -59,5 +65,38 @@ impl<'l> PhaseRecorder<'l> {
                 self.phases.pop().into_iter().for_each(listener);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::TaskId;
+
+    fn phase(start: u64) -> PhaseRecord {
+        let rates = vec![(TaskId(0), 1.0), (TaskId(1), 1.0)];
+        PhaseRecord { start: SimTime(start), end: SimTime::NEVER, rates, steps: Vec::new() }
+    }
+
+    /// Begins phases of two rates each at these instants, each when the one before ends.
+    fn run(mut recorder: PhaseRecorder<'_>, starts: &[u64]) -> Result<usize, SimError> {
+        for &start in starts {
+            recorder.end_last(SimTime(start));
+            recorder.begin(phase(start))?;
+        }
+        Ok(recorder.finish(SimTime(100)).len())
+    }
+
+    #[test]
+    fn rates_that_are_kept_are_counted() {
+        let recorder = || PhaseRecorder { most: 5, ..PhaseRecorder::new(false, None) };
+        assert_eq!(run(recorder(), &[0, 1]), Ok(2));
+        assert_eq!(run(recorder(), &[0, 1, 2]), Err(SimError::TooManyRates { time: SimTime(2) }));
+        // Phases of no length are not kept, and a listener takes them all.
+        assert_eq!(run(recorder(), &[0, 0, 0, 1]), Ok(2));
+        let mut taken = 0;
+        let mut listener = |_: PhaseRecord| taken += 1;
+        let recorder = PhaseRecorder { most: 5, ..PhaseRecorder::new(false, Some(&mut listener)) };
+        assert_eq!((run(recorder, &[0, 1, 2, 3]), taken), (Ok(0), 4));
     }
 }

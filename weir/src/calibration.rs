@@ -24,10 +24,9 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
             return Ok(log);
         }
         let failure = Error::input(format!("nothing in {} can be used", path.display()));
-        Err(commonest(&log.skipped).into_iter().fold(failure, |failure, (first, count)| {
-            let others = if count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
-            failure.noted(format!("{}: {}: {}{others}", first.place, first.what, first.why))
-        }))
+        let Some((first, count)) = commonest(&log.skipped) else { return Err(failure) };
+        let others = if count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
+        Err(failure.noted(format!("{}: {}: {}{others}", first.place, first.what, first.why)))
     };
     files.iter().map(read).collect()
 }

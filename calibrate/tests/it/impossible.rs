@@ -124,18 +124,21 @@ fn a_collective_uses_all_links_between_its_ranks() {
     }
 }
 
+/// What a fit says of an all-reduce with a bus bandwidth of 482.3 GB/s.
+fn all_reduce_at_482(machine: &Machine) -> String {
+    let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
+    let (_, log) = read_log_text("log", log, machine, &ReadOptions::default()).expect("a log");
+    fit(machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string()
+}
+
 /// An all-reduce that the switch reduces is faster than any ring over the GPU's links.
 #[test]
 fn a_collective_faster_than_its_ring_is_refused_with_what_to_run() {
     for slot in
         ["nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", "nvlink-x18: { bandwidth: 383.4GB/s, kind: nvlink }"]
     {
-        let machine = slots(slot, 8);
-        let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
-               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
-        let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
-        let error =
-            fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
+        let error = all_reduce_at_482(&slots(slot, 8));
         assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
         assert!(error.contains("above what a ring can carry") && error.contains("below the 700.000 GB/s"), "{error}");
     }
@@ -149,12 +152,7 @@ fn reduction_in_the_switch_is_named_where_there_is_one_that_can() {
         ("nvlink3-x12: { bandwidth: 270GB/s, kind: nvlink }", false),
         ("pcie5-x16: { bandwidth: 55GB/s }", false),
     ] {
-        let machine = slots(slot, 8);
-        let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
-               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
-        let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
-        let error =
-            fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
+        let error = all_reduce_at_482(&slots(slot, 8));
         assert!(error.contains("NCCL_ALGO=Ring") && error.contains("NVLS") == can, "{slot}: {error}");
     }
 }

@@ -212,50 +212,6 @@ fn a_checkpoint_is_gone_on_from_and_only_by_its_own_search() {
     refused(&["optimize", &halo, "--vary", "placement", "--checkpoint", "x"], "leave it out for a placement");
 }
 
-/// `a` shares the link of `h0` with `b`: with 500 kB, `b` leaves it alone after 100 µs; with more it does not until `a` ends. Two
-/// links take 1 µs each.
-#[test]
-fn rows_of_a_grid_have_the_objective_and_the_makespan() {
-    let folder = Folder::new();
-    let text = "weir: 1
-topology:
-  link_types: { x: { bandwidth: 10GB/s, latency: 1us } }
-  tree: { sw: { kind: switch, children: { 'h[0-2]': { kind: host, link: x } } } }
-arbiter: max-min
-workload:
-  - transfer: { id: a, from: h0, to: h1, size: 1MB }
-  - transfer: { id: b, from: h0, to: h2, size: 3MB }
-optimize:
-  vary: parameters
-  objective: OBJECTIVE
-  parameters: { 'workload[1].transfer.size': [2MB, 500kB, 1MB] }
-";
-    let table = folder.path("table.csv");
-    let rows = |objective: &str| {
-        let file = folder.write("by.yaml", &text.replace("OBJECTIVE", objective));
-        let json = result(&[&file, "--csv", &table]);
-        let head = std::fs::read_to_string(&table).expect("written").lines().next().map(str::to_owned);
-        let rows = json["rows"].as_array().expect("a list").clone();
-        let of = |row: &serde_json::Value| (row["value"].as_f64().expect("a number"), row["makespan_ps"].as_u64());
-        (head, rows.iter().map(of).collect::<Vec<_>>(), rows.iter().position(|row| row["best"] == true), json)
-    };
-    let makespans = [302_000_000, 152_000_000, 202_000_000].map(Some);
-    let (head, ends, best, json) = rows("{ end: [a] }");
-    let columns = "candidate,workload[1].transfer.size,value,makespan_s,makespan_ps,ratio,best";
-    assert_eq!((head.as_deref(), best), (Some(columns), Some(1)));
-    assert_eq!(ends.iter().map(|end| end.1).collect::<Vec<_>>(), makespans);
-    for (end, expected) in ends.iter().zip([202e-6, 152e-6, 202e-6]) {
-        assert!((end.0 - expected).abs() < 1e-12, "{json}");
-    }
-    // The scenario as it is ends later, and `a` when it does with 2 MB.
-    assert_eq!((&json["baseline_ps"], &json["best_ps"]), (&402_000_000.into(), &152_000_000.into()));
-    let (_, rates, best, _) = rows("throughput");
-    assert_eq!(best, Some(0));
-    for (rate, expected) in rates.iter().zip([3e6 / 302e-6, 1.5e6 / 152e-6, 2e6 / 202e-6]) {
-        assert!((rate.0 / expected - 1.0).abs() < 1e-12, "{} {expected}", rate.0);
-    }
-}
-
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = Folder::new();

@@ -116,16 +116,16 @@ impl Check<'_> {
                     let message = format!("the buffer of {name} holds {buffer} B, packets have {packet} B");
                     (message, "give `buffer` room for a packet with its header")
                 };
-                return Err(self.context.error(self.place_of_room(link), message, help));
+                return Err(self.context.error(self.place_of_buffer(link), message, help));
             }
         }
         Ok(())
     }
 
     /// Where the size of a link's buffer is written.
-    fn place_of_room(&self, link: LinkId) -> Span {
+    fn place_of_buffer(&self, link: LinkId) -> Span {
         let given = self.topology.packets.links.iter().find(|(pair, _)| *pair == link.0 / 2);
-        given.and_then(|(_, given)| given.keys.room).or(self.run.keys.room).unwrap_or(self.run.span)
+        given.and_then(|(_, given)| given.keys.buffer_place).or(self.run.keys.buffer_place).unwrap_or(self.run.span)
     }
 
     /// Packets times links that they cross.
@@ -161,7 +161,7 @@ impl Check<'_> {
             0 => format!("{bytes} B would do"),
             _ => format!("`header: {headers}` and `data: {bytes}B` would do"),
         };
-        self.context.warn(self.place_of_room(*link), message, help);
+        self.context.warn(self.place_of_buffer(*link), message, help);
     }
 }
 

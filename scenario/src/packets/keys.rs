@@ -34,7 +34,7 @@ pub(crate) struct PacketKeys {
     /// Packets whose headers have credit of their own; `buffer` is then that of data alone.
     pub(crate) headers: Option<u32>,
     /// Where `buffer` or `credits` is written.
-    pub(crate) room: Option<Span>,
+    pub(crate) buffer_place: Option<Span>,
     pub(crate) credit_return: Option<SimDuration>,
     pub(crate) queues: Option<Queues>,
     pub(crate) inputs: Option<Inputs>,
@@ -136,9 +136,9 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let rate = choice(context, fields, "rate", [("goodput", Rate::Goodput), ("wire", Rate::Wire)]);
     let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
     let credits = credits?;
-    let room = fields.entry("buffer").or_else(|| fields.entry("credits")).map(|entry| entry.value.span);
+    let buffer_place = fields.entry("buffer").or_else(|| fields.entry("credits")).map(|entry| entry.value.span);
     Ok(PacketKeys {
-        room,
+        buffer_place,
         payload: payload?,
         header: header?,
         dllp: dllp?,
@@ -164,7 +164,7 @@ impl PacketKeys {
             buffer: self.buffer.or(outer.buffer),
             // A buffer of its own is one for bytes of any kind.
             headers: if self.buffer.is_some() { self.headers } else { outer.headers },
-            room: self.room.or(outer.room),
+            buffer_place: self.buffer_place.or(outer.buffer_place),
             credit_return: self.credit_return.or(outer.credit_return),
             queues: self.queues.or(outer.queues),
             inputs: self.inputs.or(outer.inputs),

@@ -16,7 +16,7 @@ struct LinkNow {
     sources: Vec<u32>,
     /// Bytes per second; 0 while it is down.
     bandwidth: f64,
-    /// What it carried from when on, in order of time.
+    /// What it carried from when on, in order of time, as far as it is kept.
     steps: Vec<(SimTime, f64)>,
     totals: LinkChangeTotals,
 }
@@ -51,6 +51,9 @@ pub(crate) struct ChangeCursor<'a> {
     due: Vec<u32>,
     /// Steps taken.
     steps: u64,
+    /// Of links, how many are kept, and how many are at most.
+    kept: usize,
+    most_kept: usize,
 }
 
 impl<'a> ChangeCursor<'a> {
@@ -73,7 +76,13 @@ impl<'a> ChangeCursor<'a> {
             }
         }
         let states = vec![LinkState::Up; walks.len()];
-        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0 }
+        Self { changes, walks, states, next, links, due: Vec::new(), steps: 0, kept: 0, most_kept: MOST_STEPS }
+    }
+
+    /// Keeps all of what links carry, for [`Self::steps_of`].
+    pub(crate) fn with_all_steps(mut self) -> Self {
+        self.most_kept = usize::MAX;
+        self
     }
 
     /// When links change next; [`SimTime::NEVER`] for not any more.
@@ -128,6 +137,10 @@ impl<'a> ChangeCursor<'a> {
             if bandwidth.to_bits() != own.bandwidth.to_bits() {
                 changed.push(LinkChange { link, bandwidth, comes_up: own.bandwidth == 0.0 });
                 own.change(now, bandwidth);
+                if self.kept < self.most_kept {
+                    self.kept += 1;
+                    own.steps.push((now, bandwidth));
+                }
             }
         }
         match changed.first() {
@@ -147,7 +160,8 @@ impl<'a> ChangeCursor<'a> {
         log
     }
 
-    /// What a link carried from when on, in order of time; nothing before its first change.
+    /// What a link carried from when on, in order of time; nothing before its first change. All of it
+    /// [with all steps](Self::with_all_steps).
     pub(crate) fn steps_of(&self, link: LinkId) -> &[(SimTime, f64)] {
         self.links.get(&link).map_or(&[], |own| &own.steps)
     }
@@ -173,7 +187,6 @@ impl LinkNow {
             totals.since = SimTime::NEVER;
         }
         self.bandwidth = bandwidth;
-        self.steps.push((now, bandwidth));
     }
 }
 

@@ -280,10 +280,9 @@ impl PreparedRun<'_> {
 
 /// Phases list each active transfer, so many transfers at once make them large.
 fn too_many_rates(time: SimTime) -> String {
+    let help = "leave out timelines, phases and full results, or end the run earlier (`until`)";
     format!(
-        "at {} ({time}) phases have more than {MOST_RATES} rates of transfers, which take {} GB: leave out timelines, phases and full \
-         results, or end the run earlier (`until`)",
-        instant(time),
-        MOST_RATES / 62_500_000
+        "at {} ({time}) the phases list more than {MOST_RATES} rates of transfers, which fill the memory; {help}",
+        instant(time)
     )
 }

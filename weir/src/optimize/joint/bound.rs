@@ -42,25 +42,29 @@ impl Bound {
     }
 }
 
-/// The bound was not known when its time was over.
+/// Why no bound was looked for to the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("its part of the time was over before it was known")]
-pub(super) struct OutOfTime;
+pub(super) enum NoBound {
+    #[error("its part of the time was over before it was known")]
+    OutOfTime,
+    #[error("the scenario would be read at each of more than {MOST_POINTS} points of the parameters")]
+    TooManyPoints,
+}
 
-/// A bound of all candidates; none where none is known: links change, packets are sent, or there are too many points.
+/// A bound of all candidates; none where none is known: links change, or packets are sent.
 ///
 /// # Errors
-/// It takes more than its part of the time, or the search must end.
-pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Option<Bound>, OutOfTime> {
+/// There are too many points, it takes more than its part of the time, or the search must end.
+pub(super) fn of(context: &SearchContext<'_>, candidates: &Candidates<'_>) -> Result<Option<Bound>, NoBound> {
     let axes = &candidates.space.axes;
     let points = axes.iter().try_fold(1_u128, |all, &values| all.checked_mul(values as u128));
-    let Some(points) = points.filter(|&points| points <= MOST_POINTS) else { return Ok(None) };
+    let points = points.filter(|&points| points <= MOST_POINTS).ok_or(NoBound::TooManyPoints)?;
     let passed = context.begin.elapsed();
     let end = context.options.budget.map(|budget| passed + budget.saturating_sub(passed) / OF_BUDGET);
     let is_over = || context.cancelled() || end.is_some_and(|end| context.begin.elapsed() >= end);
     let of_point = |point: usize| {
         if is_over() {
-            return Err(OutOfTime);
+            return Err(NoBound::OutOfTime);
         }
         let mut left = point;
         let mut digit = |&values: &usize| (left % values, left /= values).0;

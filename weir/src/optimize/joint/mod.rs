@@ -54,7 +54,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     readable(context, &candidates.axes, |values| candidates.edits(&Candidate { values, ..candidates.space.first() }))?;
     let (bound, no_bound) = match bound::of(context, &candidates) {
         Ok(bound) => (bound, None),
-        Err(bound::OutOfTime) => (None, Some(bound::OutOfTime.to_string())),
+        Err(why) => (None, Some(why.to_string())),
     };
     let best = best(context, &candidates, &baseline, bound.as_ref().map(|bound| bound.value))?;
     // A bound above what was found is wrong: then nothing is claimed.
