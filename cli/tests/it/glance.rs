@@ -204,3 +204,24 @@ fn receives_from_any_rank_are_named_as_decided_before_the_run() {
     assert!(told("-1").contains(note), "{}", told("-1"));
     assert!(!told("1").contains("without contention"));
 }
+
+/// 10^6 values twice: each would be read for a bound.
+#[test]
+fn a_search_of_too_many_points_says_why_it_has_no_bound() {
+    let sizes = "{ from: 1kB, to: 1GB, step: 1kB }";
+    let search = format!(
+        "optimize: {{ vary: parameters, parameters: {{ \"workload[0].transfer.size\": {sizes}, \"workload[1].transfer.size\": {sizes} }} }}\n"
+    );
+    let folder = Folder::new();
+    let text = format!("{PAIR}  - transfer: {{ id: u, from: b, to: a, size: 16MB }}\n{search}");
+    let file = folder.write("large.yaml", &text);
+    let ended = run(&["optimize", &file, "--candidates", "20", "--no-timing", "--wide"]);
+    let said = "there is no lower bound: the scenario would be read at each of more than 2000 points of the parameters";
+    assert!(ended.stdout.contains(said), "{}{}", ended.stdout, ended.stderr);
+    let ended = run(&["optimize", &file, "--candidates", "20", "--json"]);
+    assert!(
+        json_lines(&ended.stdout)[0]["no_bound"].as_str().is_some_and(|why| said.contains(why)),
+        "{}",
+        ended.stdout
+    );
+}
