@@ -210,11 +210,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "stream")]
     pub(crate) timeline: Option<PathBuf>,
     /// Show only these links in the timeline, with commas between: `plx0` is every link of that node, `gpu0->plx0` one of
-    /// them; `*` stands for any text
+    /// them; `*` stands for any text. Their counters have some 40,000 values at most
     #[arg(long, value_name = "LINKS", value_delimiter = ',', requires = "timeline", value_parser = crate::values::links)]
     pub(crate) timeline_links: Vec<weir_report::LinkPattern>,
-    /// Show only this many transfers in the timeline, those that lost most against being alone, and their links; counters
-    /// of links then have some 500 values at most
+    /// Show only this many transfers in the timeline, those that lost most against being alone, and their links, whose
+    /// counters have some 40,000 values at most
     #[arg(long, value_name = "COUNT", requires = "timeline", value_parser = crate::values::count)]
     pub(crate) timeline_top: Option<usize>,
     #[command(flatten)]
@@ -257,7 +257,7 @@ impl ExportArgs {
 impl RunArgs {
     /// Whether files are asked for that are made of phases.
     pub(crate) fn wants_phases(&self) -> bool {
-        self.plot || self.timeline.is_some() || self.export.wants("phases")
+        self.plot || self.export.wants("phases")
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Sharing<'a> {
         entry: &'a IncrementalEntry,
         /// The arbiter's parameters, a JSON object.
         params: &'a str,
-        /// The fewest transfers of such a run. Smaller runs, and runs that record phases, ask the arbiter.
+        /// The fewest transfers of such a run. Smaller runs, and runs that record phases without a listener, ask the arbiter.
         from: usize,
         /// From this many transfers on, peaks of links may stay unknown: events cost less without links that cannot be
         /// full.

@@ -7,11 +7,11 @@ use weir_plugin_api::{Flags, RateArbiter, SimDuration, SimTime};
 use crate::instant::Instant;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
-use crate::recorder::PhaseRecorder;
+use crate::recorder::{PhaseListener, PhaseRecorder};
 use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
-use crate::tasks::TaskId;
+use crate::tasks::{TaskGraph, TaskId};
 
 /// Most arbitrations without a start or an end, if they are less than [`LEAST_STEP`] apart on average or nothing moves: an
 /// arbiter that wants to be asked again so often does not let the run go on (*assumed*: a second or so of computing).
@@ -43,10 +43,9 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: &mut dyn FnMut(PhaseRecord),
+        listener: PhaseListener<'_>,
     ) -> Result<Outcome, SimError> {
-        let outcome = self.run_listened(arbiter, flags, RunOptions { phases: true, ..options }, Some(listener))?;
-        Ok(Outcome { phases: None, ..outcome })
+        self.run_listened(arbiter, flags, RunOptions { phases: false, ..options }, Some(listener))
     }
 
     fn run_listened(
@@ -54,15 +53,30 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: Option<&mut dyn FnMut(PhaseRecord)>,
+        listener: Option<PhaseListener<'_>>,
     ) -> Result<Outcome, SimError> {
         let places = &self.tasks.places;
         if !places.is_set() {
             return self.run_as_labelled(arbiter, flags, options, listener);
         }
         let tasks = &places.relabelled(self.tasks);
-        let mut restoring = listener.map(|listener| |phase| listener(places.phase(phase)));
-        let listener = restoring.as_mut().map(|listener| listener as &mut dyn FnMut(PhaseRecord));
+        let Some(PhaseListener { every, take }) = listener else {
+            return self.restored(tasks, arbiter, flags, options, None);
+        };
+        let take = &mut |phase| take(places.phase(phase));
+        self.restored(tasks, arbiter, flags, options, Some(PhaseListener { every, take }))
+    }
+
+    /// Runs tasks that have other ids, and gives the outcome theirs back.
+    fn restored(
+        &self,
+        tasks: &TaskGraph,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+        listener: Option<PhaseListener<'_>>,
+    ) -> Result<Outcome, SimError> {
+        let places = &self.tasks.places;
         let outcome = Simulation { tasks, ..*self }.run_as_labelled(arbiter, flags, options, listener);
         outcome.map(|o| places.restored(o)).map_err(|e| places.restored_error(e))
     }
@@ -72,7 +86,7 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: Option<&mut dyn FnMut(PhaseRecord)>,
+        listener: Option<PhaseListener<'_>>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
         let instant = Instant::new(self, Whole::new(self.tasks), &options);
@@ -115,11 +129,11 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
         mut instant: Instant<'a, S>,
         mut flows: Mover<'m>,
         options: RunOptions<'_>,
-        listener: Option<&mut dyn FnMut(PhaseRecord)>,
+        listener: Option<PhaseListener<'_>>,
     ) -> Result<Self, SimError> {
         let has_rates = !matches!(options.sharing, Sharing::Packets(_));
-        let mut recorder =
-            (has_rates && (options.phases || options.explain)).then(|| PhaseRecorder::new(options.explain, listener));
+        let is_wanted = options.phases || options.explain || listener.is_some();
+        let mut recorder = (has_rates && is_wanted).then(|| PhaseRecorder::new(options.explain, listener));
         let mut clock = Clock::default();
         let stop = loop {
             if instant.halted() {
@@ -129,6 +143,9 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             // Links go on changing when all is done.
             let next = if flows.heeds_changes() { next.min(flows.next_change()) } else { next };
+            if let Some(recorder) = &mut recorder {
+                recorder.catch_up(next.min(options.until), &mut flows)?;
+            }
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;
                 break Stop::Finished;
@@ -154,13 +171,12 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
                 }
                 if flows.arbitrate(next)?
                     && let Some(recorder) = &mut recorder
-                    && let Some(flows) = flows.plain()
                 {
-                    recorder.record(next, flows)?;
+                    recorder.record(next, &mut flows)?;
                 }
             }
         };
-        let phases = recorder.map(|r| r.finish(clock.now));
+        let phases = recorder.and_then(|r| r.finish(clock.now));
         Ok(Self { stop, now: clock.now, instant, flows, phases })
     }
 }

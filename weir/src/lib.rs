@@ -32,6 +32,7 @@ mod options;
 mod page;
 mod prepared;
 mod registry;
+mod replay;
 mod run;
 mod scenario;
 mod spread;
@@ -50,6 +51,8 @@ pub use page::PageStep;
 #[doc(hidden)]
 pub use prepared::StreamedRun;
 pub use registry::Registry;
+#[doc(hidden)]
+pub use replay::Replay;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use spread::Jitter;

@@ -1,12 +1,13 @@
 //! Runs on the page of `weir report`: what is recorded of each, so that the page shows as much as fits.
 
-use std::cell::Cell;
+use std::sync::atomic::Ordering;
 
 use weir_report::Run;
 use weir_report::page::{self, Effort, Page};
 use weir_scenario::ArbiterSpec;
 use weir_sim_core::Stop;
 
+use crate::replay::Replay;
 use crate::{Error, RunOptions, Scenario};
 
 /// Up to so many transfers phases are explained without a look at how much that is (*assumed*: at most 200 MB).
@@ -126,14 +127,10 @@ impl Adding<'_> {
 
     /// Adds a run whose phases come one by one from a second run.
     fn add_one_by_one(&self, run: &Run<'_>, page: &mut Page) -> Result<(), Error> {
-        let failure = Cell::new(None);
-        let again = |listener: &mut dyn FnMut(_)| {
-            let ended = self.scenario.run_with_listener(self.arbiter, &self.options, listener);
-            let complete = ended.as_ref().is_ok_and(|run| !run.cancelled());
-            failure.set(ended.err());
-            complete
-        };
-        page.add_replayed(run, &again).map_err(Error::input)?;
-        failure.into_inner().map_or(Ok(()), Err)
+        let cancelled = || self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        let replay = Replay::new(self.scenario, self.arbiter, run, &cancelled);
+        let added = page.add_replayed(run, &|every, take| replay.each(every, take));
+        replay.failed()?;
+        added.map_err(Error::input)
     }
 }

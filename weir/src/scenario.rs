@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use weir_plugin_api::Origin;
 use weir_scenario::{ArbiterSpec, Input, LoadOptions};
-use weir_sim_core::PhaseRecord;
+use weir_sim_core::PhaseListener;
 
 use crate::optimize::check_parameters;
 use crate::prepared::{PreparedRun, StreamedRun};
@@ -217,7 +217,7 @@ impl Scenario {
         Ok(run)
     }
 
-    /// Runs under an arbiter, phase by phase, and hands over each phase instead of recording it.
+    /// Runs under an arbiter, and hands over phases instead of recording them.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -226,9 +226,9 @@ impl Scenario {
         &self,
         arbiter: &ArbiterSpec,
         options: &RunOptions,
-        listener: &mut dyn FnMut(PhaseRecord),
+        listener: PhaseListener<'_>,
     ) -> Result<Run, Error> {
-        let outcome = self.prepared(arbiter).run_with_listener(options.engine(), listener)?;
+        let outcome = self.prepared(arbiter).run_with_listener(options, listener)?;
         Ok(Run {
             scenario: self.clone(),
             arbiter: arbiter.clone(),

@@ -27,9 +27,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PATH=VALUE,…", value_parser = crate::values::with)]
     pub(crate) with: Vec<crate::values::With>,
     /// Exit with 1 when the makespan of a column is this much above the first column's (slower:2%), below it (faster:2%), or
-    /// either (differs:2%); not for a difference within the spread of either (see --jitter)
+    /// either (differs:2%); not for a difference within the spread of either (see --jitter); may be repeated
     #[arg(long, value_name = "CHANGE:PERCENT", value_parser = crate::values::fail_if)]
-    pub(crate) fail_if: Option<crate::values::FailIf>,
+    pub(crate) fail_if: Vec<crate::values::FailIf>,
     #[command(flatten)]
     pub(crate) jitter: JitterArgs,
     /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]

@@ -154,18 +154,20 @@ fn warn_of_unrelated(comparison: &Comparison) {
 
 /// The exit code that `--fail-if` asks for.
 fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
-    let Some(FailIf { change, percent }) = args.fail_if else { return Ok(Exit::Ok) };
     let incomplete = comparison.columns().iter().find(|column| !column.complete);
-    if let (Some(column), false) = (incomplete, interrupt::requested()) {
+    if let (Some(column), false, false) = (incomplete, args.fail_if.is_empty(), interrupt::requested()) {
         return Err(Error::input(format!("{} is not complete, so --fail-if cannot be decided", column.title())));
     }
-    let changed = comparison.changed(change, percent);
-    let how = match change {
-        Deviation::Slower | Deviation::Faster => format!("is more than {percent} % {}", change.word()),
-        Deviation::Differs => format!("differs by more than {percent} %"),
-    };
-    for column in &changed {
-        message(&format!("error: {} {how}", column.title()));
+    let mut exit = Exit::Ok;
+    for &FailIf { change, percent } in &args.fail_if {
+        let how = match change {
+            Deviation::Slower | Deviation::Faster => format!("is more than {percent} % {}", change.word()),
+            Deviation::Differs => format!("differs by more than {percent} %"),
+        };
+        for column in comparison.changed(change, percent) {
+            message(&format!("error: {} {how}", column.title()));
+            exit = Exit::Compared;
+        }
     }
-    Ok(if changed.is_empty() { Exit::Ok } else { Exit::Compared })
+    Ok(exit)
 }

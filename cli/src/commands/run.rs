@@ -83,7 +83,7 @@ fn run_file(
         let options = options(args, explanations && spec.packets.is_none())?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
-            Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))
+            Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run, &scenario, spec)))
         }) {
             Ok(written) => written?,
             Err(failure) => exit = exit.max(print(failure)),

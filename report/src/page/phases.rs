@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use weir_plugin_api::SimDuration;
 use weir_sim_core::{PhaseRecord, PhaseStep};
 
 use super::error::PageError;
@@ -47,8 +48,9 @@ pub(super) trait PhaseSource {
     fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
 }
 
-/// A way to have the phases of a run once more, without explanations; whether all came.
-pub type PhaseReplay<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) -> bool + 't;
+/// A way to have the phases of a run once more, without explanations, read at most once in so long (0 for each of them);
+/// whether all came.
+pub type PhaseReplay<'t> = dyn Fn(SimDuration, &mut dyn FnMut(PhaseRecord)) -> bool + 't;
 
 /// The phases of a run that is run again to have them.
 pub(super) struct Replayed<'a> {
@@ -65,7 +67,7 @@ impl<'a> Replayed<'a> {
 impl PhaseSource for Replayed<'_> {
     fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         let mut wanted = Ok(true);
-        let complete = (self.replay)(&mut |phase| {
+        let complete = (self.replay)(SimDuration::ZERO, &mut |phase| {
             if let Ok(true) = wanted {
                 wanted = listener(&self.recorded.moment(&phase, false));
             }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, TaskId};
 
-use super::{ROWS, Sheet, clean, more};
+use super::{Layout, ROWS, Sheet, clean, more};
 use crate::served::{Served, engine_name};
 use crate::timeline::{Lane, Starts, by_start, lanes, takes_time, work_span, work_text};
 use crate::{Run, duration, instant};
@@ -19,10 +19,14 @@ use weir_scenario::PlannedOperation;
 
 /// Plans shown; `--json` lists all.
 const PLANS: usize = 10;
-/// Columns of a bar.
+/// Columns of a bar where the terminal has room for them.
 const COLUMNS: usize = 64;
+/// Columns of a bar at least, however narrow the terminal is.
+const FEWEST: usize = 16;
 /// Most columns of an engine's name: with the bar, two gaps and the idle share, a line has at most 100.
 const NAME: usize = 24;
+/// Columns of the idle share.
+const IDLE_SHARE: usize = 7;
 /// Engines shown for one operation.
 const ENGINES: usize = 40;
 /// Kinds of task that have a letter; all others share one.
@@ -52,47 +56,51 @@ fn plan(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> Str
         (false, true) => writeln!(out, ": released at {}, not ended", instant(released)),
         (false, false) => writeln!(out, ": {} to {}", instant(released), instant(ended)),
     };
-    let window = Window { start: released, end: ended.min(run.outcome.now) };
-    if window.end > window.start {
+    let window = (released, ended.min(run.outcome.now));
+    if window.1 > window.0 {
         out.push_str(&bars(run, served, operation, window));
     }
     out.push('\n');
     out + &tasks(run, served, operation)
 }
 
-/// The time that the bars stand for.
+/// The time that the bars stand for, and how wide they are.
 #[derive(Clone, Copy)]
 struct Window {
     start: SimTime,
     end: SimTime,
+    columns: usize,
 }
 
 impl Window {
     /// The begin of a column, ps from the start of the window, rounded down.
     fn column(self, column: usize) -> u64 {
-        (u128::from((self.end - self.start).0) * column as u128 / COLUMNS as u128) as u64
+        (u128::from((self.end - self.start).0) * column as u128 / self.columns as u128) as u64
     }
 }
 
-/// A bar per engine, and what the letters mean.
-fn bars(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation, window: Window) -> String {
+/// A bar per engine, and what the letters mean; as wide as the terminal.
+fn bars(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation, (start, end): (SimTime, SimTime)) -> String {
     let letters = Letters::new(run, operation);
     let lanes = lanes(run, operation);
-    let mut rows: Vec<(String, Bar)> = Vec::new();
-    for lane in lanes.iter().take(ENGINES) {
-        let name = if lane.engine == EngineId::NONE {
-            "–".to_owned()
-        } else {
-            clean(&engine_name(run.scenario, lane.engine))
-        };
-        rows.push((cut(&name), bar(run, served, operation, lane, &letters, window)));
-    }
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("engine".len());
-    let (start, end) = (instant(window.start), instant(window.end));
-    let axis = COLUMNS.saturating_sub(start.chars().count());
-    let mut out = format!("{:width$}  {start}{end:>axis$}  {:>7}\n", "engine", "idle");
+    let name = |lane: &Lane| match lane.engine {
+        EngineId::NONE => "–".to_owned(),
+        engine => cut(&clean(&engine_name(run.scenario, engine))),
+    };
+    let names: Vec<String> = lanes.iter().take(ENGINES).map(name).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("engine".len());
+    let room = Layout::current().width.map_or(COLUMNS, |all| all.saturating_sub(width + 2 + 2 + IDLE_SHARE));
+    let window = Window { start, end, columns: room.clamp(FEWEST, COLUMNS) };
+    let rows: Vec<(&String, Bar)> = names
+        .iter()
+        .zip(&lanes)
+        .map(|(name, lane)| (name, bar(run, served, operation, lane, &letters, window)))
+        .collect();
+    let (start, end) = (instant(start), instant(end));
+    let axis = window.columns.saturating_sub(start.chars().count());
+    let mut out = format!("{:width$}  {start}{end:>axis$}  {:>IDLE_SHARE$}\n", "engine", "idle");
     for (name, bar) in &rows {
-        let _ = writeln!(out, "{name:width$}  {}  {:>7}", bar.text, bar.idle);
+        let _ = writeln!(out, "{name:width$}  {}  {:>IDLE_SHARE$}", bar.text, bar.idle);
     }
     if lanes.len() > ENGINES {
         let _ = writeln!(out, "… {} more engines: --json lists all", lanes.len() - ENGINES);
@@ -148,7 +156,7 @@ struct Shares {
 
 impl Shares {
     fn new(kinds: usize, window: Window) -> Self {
-        Self { window, columns: vec![vec![0; kinds]; COLUMNS], busy: 0 }
+        Self { window, columns: vec![vec![0; kinds]; window.columns], busy: 0 }
     }
 
     fn add(&mut self, kind: usize, (start, end): (SimTime, SimTime)) {
@@ -158,8 +166,8 @@ impl Shares {
             return;
         }
         self.busy = self.busy.saturating_add(to - from);
-        let first = (u128::from(from) * COLUMNS as u128 / u128::from(span)) as usize;
-        for column in first..COLUMNS {
+        let first = (u128::from(from) * self.columns.len() as u128 / u128::from(span)) as usize;
+        for column in first..self.columns.len() {
             let (begin, after) = (self.window.column(column), self.window.column(column + 1));
             if begin >= to {
                 break;
@@ -286,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_column_shows_what_was_at_work_in_it_for_longest() {
-        let window = Window { start: SimTime(1000), end: SimTime(1000 + 64 * 10) };
+        let window = Window { start: SimTime(1000), end: SimTime(1000 + 64 * 10), columns: COLUMNS };
         let kind = |letter| TaskKind { letter, name: letter.to_string(), first: TaskId(0), last: TaskId(0) };
         let letters = Letters { kinds: vec![kind('a'), kind('b')] };
         let mut shares = Shares::new(3, window);

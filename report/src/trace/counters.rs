@@ -3,51 +3,61 @@
 use std::io;
 
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
-use weir_sim_core::PhaseRecord;
+use weir_sim_core::{PhaseRecord, TaskId};
 
 use super::events::{Event, EventKind};
 use super::go_on;
 use super::json::Args;
 use crate::Run;
+use crate::page::PhaseReplay;
 
-/// Values of a counter at most where they are thinned; *assumed*, as many as a screen has room for.
-const POINTS: u64 = 500;
 /// Values of all links together at most, where they are thinned: some 220 bytes each, rate and utilisation (*assumed*: below
 /// 10 MB).
 const ALL_POINTS: u64 = 40_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
-/// a value other than 0 stands until a 500th of the run has passed, or a larger part where there are many links.
+/// all values are those of instants, so many that there are [`ALL_POINTS`] at most; a run of fewer changes keeps them all.
+/// Phases come from `replay` where the run recorded none, and where they are thinned.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
     is_thinned: bool,
+    replay: &PhaseReplay<'_>,
     stop: &dyn Fn() -> bool,
     events: &mut Vec<Event>,
 ) -> io::Result<()> {
     let links = process_of.iter().filter(|&&process| process > 0).count() as u64;
-    let points = (ALL_POINTS / links.max(1)).clamp(1, POINTS);
-    let period = if is_thinned { SimDuration(run.outcome.now.0 / points) } else { SimDuration::ZERO };
-    let (loads, next) = (vec![0.0; process_of.len()], vec![SimTime::ZERO; process_of.len()]);
-    let mut counters = Counters { run, process_of, period, next, loads, written: Vec::new(), events };
-    let phases = run.outcome.phases.as_deref().unwrap_or_default();
-    for (i, phase) in phases.iter().enumerate() {
-        go_on(i, stop)?;
-        counters.show(phase);
-        if phases.get(i + 1).is_none_or(|next| next.start > phase.end) {
-            counters.end(phase.end);
+    let points = (ALL_POINTS / links.max(1)).max(1);
+    // Rates change where the arbiter is asked, and where the last transfer ends.
+    let is_thinned = is_thinned && run.outcome.arbitrations >= points;
+    let every = if is_thinned { SimDuration(run.outcome.now.0.div_ceil(points)) } else { SimDuration::ZERO };
+    let mut counters = Counters::new(run, process_of, events);
+    let (mut at, mut ended) = (0, Ok(()));
+    let mut take = |phase: &PhaseRecord| {
+        if ended.is_ok() {
+            ended = go_on(at, stop);
+            counters.take(phase);
+            at += 1;
         }
-    }
-    Ok(())
+    };
+    let is_whole = match &run.outcome.phases {
+        Some(phases) if !is_thinned => {
+            phases.iter().for_each(take);
+            true
+        }
+        _ => replay(every, &mut |phase| take(&phase)),
+    };
+    counters.end();
+    ended.and(if is_whole { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) })
 }
 
 struct Counters<'a> {
     run: &'a Run<'a>,
     process_of: &'a [u32],
-    /// Between two values of a counter at least.
-    period: SimDuration,
-    /// From when on the next value of each link is written.
-    next: Vec<SimTime>,
+    /// Where the last phase ended.
+    until: SimTime,
+    /// Per task: the links of its route that are shown, each with its share of the rate, once they are needed.
+    shares: Vec<Option<Box<[(LinkId, f64)]>>>,
     /// Load of each link in the phase at hand; 0 between phases.
     loads: Vec<f64>,
     /// Links whose last value is not 0, with it; by link.
@@ -55,42 +65,60 @@ struct Counters<'a> {
     events: &'a mut Vec<Event>,
 }
 
-impl Counters<'_> {
+impl<'a> Counters<'a> {
+    fn new(run: &'a Run<'a>, process_of: &'a [u32], events: &'a mut Vec<Event>) -> Self {
+        let (shares, loads) = (vec![None; run.outcome.tasks.len()], vec![0.0; process_of.len()]);
+        Self { run, process_of, until: SimTime::ZERO, shares, loads, written: Vec::new(), events }
+    }
+
+    fn take(&mut self, phase: &PhaseRecord) {
+        if phase.start > self.until {
+            self.end();
+        }
+        self.show(phase);
+        self.until = phase.end;
+    }
+
     fn show(&mut self, phase: &PhaseRecord) {
         let mut touched: Vec<LinkId> = self.written.iter().map(|&(link, _)| link).collect();
         for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
-            let carried = self.run.carried_at(task, phase.start);
-            for (link, share) in carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario)) {
-                if self.process_of[link.index()] > 0 {
-                    self.loads[link.index()] += rate * share;
-                    touched.push(link);
-                }
-            }
+            self.load(task, rate, phase.start, &mut touched);
         }
         touched.sort_unstable();
-        touched.dedup();
         let before = std::mem::take(&mut self.written);
         for link in touched {
             let load = std::mem::take(&mut self.loads[link.index()]);
             let known = before.binary_search_by_key(&link, |&(link, _)| link).map_or(0.0, |at| before[at].1);
-            let is_new = load.to_bits() != known.to_bits();
-            // A value that lasts is written late rather than never.
-            let at = phase.start.max(self.next[link.index()]);
-            let is_written = is_new && (at == phase.start || at < phase.end);
-            if is_written {
-                self.count(link, load, at);
-                self.next[link.index()] = at.after(self.period);
+            if load.to_bits() != known.to_bits() {
+                self.count(link, load, phase.start);
             }
-            let shown = if is_written || !is_new { load } else { known };
-            if shown > 0.0 {
-                self.written.push((link, shown));
+            if load > 0.0 {
+                self.written.push((link, load));
             }
         }
     }
 
-    fn end(&mut self, at: SimTime) {
+    /// Adds the rate of a transfer to the loads of its links; those that it is the first to load are touched.
+    fn load(&mut self, task: TaskId, rate: f64, start: SimTime, touched: &mut Vec<LinkId>) {
+        let is_rerouted = !self.run.outcome.reroutes_of(task).is_empty();
+        if is_rerouted || self.shares[task.index()].is_none() {
+            let carried = self.run.carried_at(task, start);
+            let all = carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario));
+            let shown = all.into_iter().filter(|(link, _)| self.process_of[link.index()] > 0).collect();
+            self.shares[task.index()] = Some(shown);
+        }
+        for &(link, share) in self.shares[task.index()].iter().flatten() {
+            let load = &mut self.loads[link.index()];
+            if *load == 0.0 && self.written.binary_search_by_key(&link, |&(link, _)| link).is_err() {
+                touched.push(link);
+            }
+            *load += rate * share;
+        }
+    }
+
+    fn end(&mut self) {
         for (link, _) in std::mem::take(&mut self.written) {
-            self.count(link, 0.0, at);
+            self.count(link, 0.0, self.until);
         }
     }
 

@@ -90,7 +90,7 @@ pub(super) struct Kept {
     pub(super) links: Vec<bool>,
     /// Per task.
     pub(super) tasks: Vec<bool>,
-    /// Whether transfers were chosen, so that counters need not tell each change.
+    /// Whether links or transfers were chosen, so that counters need not tell each change.
     pub(super) is_part: bool,
 }
 
@@ -120,7 +120,7 @@ impl Kept {
             }
         }
         links.iter_mut().zip(&wanted).for_each(|(kept, wanted)| *kept &= *wanted);
-        Self { links, tasks, is_part: filter.most.is_some() }
+        Self { links, tasks, is_part: *filter != TraceFilter::default() }
     }
 }
 

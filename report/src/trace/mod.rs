@@ -21,6 +21,7 @@ use weir_sim_core::{EngineId, TaskId, Work};
 
 use crate::Run;
 use crate::cause::{cause_text, link_of};
+use crate::page::PhaseReplay;
 use crate::run::{Carried, mean_rate};
 use crate::timeline::{takes_time, work_span};
 use events::{Event, EventKind};
@@ -28,8 +29,9 @@ use filter::Kept;
 pub use filter::{LinkPattern, TraceFilter};
 use json::Args;
 
-/// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document, or what the filter leaves of it. Of an unfinished run, everything
-/// up to where it stopped.
+/// Writes a run as one JSON document, or what the filter leaves of it. Of an unfinished run, everything up to where it
+/// stopped. The phases are those of the run ([`weir_sim_core::RunOptions::phases`]); where it recorded none, `replay` hands
+/// them over one by one.
 ///
 /// Collecting it may take long: it ends soon after `stop` says so, which is asked now and then. `stop` is for a program that
 /// is about to end: what was collected is not given back to it.
@@ -39,11 +41,12 @@ use json::Args;
 pub fn write_trace(
     run: &Run<'_>,
     filter: &TraceFilter,
+    replay: &PhaseReplay<'_>,
     stop: &dyn Fn() -> bool,
     out: impl Write,
 ) -> std::io::Result<()> {
     let mut trace = Trace::new(run, filter);
-    let written = trace.collect(stop).and_then(|()| trace.write(stop, BufWriter::with_capacity(1 << 16, out)));
+    let written = trace.collect(replay, stop).and_then(|()| trace.write(stop, BufWriter::with_capacity(1 << 16, out)));
     if stop() {
         // Taking millions of events apart would take as long as collecting them.
         std::mem::forget(trace);
@@ -103,13 +106,13 @@ impl<'r> Trace<'r> {
         self.events.push(Event { kind: kind(false), pid, tid: 0, at: to, name: name.to_owned(), args: None });
     }
 
-    fn collect(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
-        self.links(stop)?;
+    fn collect(&mut self, replay: &PhaseReplay<'_>, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+        self.links(replay, stop)?;
         self.engines(stop)
     }
 
     /// A process per link that carried bytes, in link order.
-    fn links(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+    fn links(&mut self, replay: &PhaseReplay<'_>, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
         let run = self.run;
         let used: Vec<LinkId> = (0..run.outcome.links.len())
             .filter(|&link| run.outcome.links[link].bytes > 0 && self.kept.links[link])
@@ -125,7 +128,7 @@ impl<'r> Trace<'r> {
                 self.transfer(task, &process_of);
             }
         }
-        counters::add(run, &process_of, self.kept.is_part, stop, &mut self.events)
+        counters::add(run, &process_of, self.kept.is_part, replay, stop, &mut self.events)
     }
 
     /// A transfer on each link of its route.

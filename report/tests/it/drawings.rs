@@ -5,10 +5,12 @@
 //! t1 from 2.125 s on: 75 B/s until 6 s, half a second without a phase, 25 B/s from 6.5 s until 10 s
 //! ```
 
+use std::cell::{Cell, RefCell};
+
 use serde_json::{Value, json};
-use weir_plugin_api::SimTime;
+use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::draw::{Canvas, gantt};
-use weir_report::{Run, TraceFilter, write_trace};
+use weir_report::{LinkPattern, Run, TraceFilter, write_trace};
 use weir_sim_core::{Outcome, PhaseRecord, TaskId, TaskTimes};
 
 use crate::planned::{at, reported};
@@ -86,9 +88,14 @@ fn charts_fit_their_width_and_names_line_up() {
     }
 }
 
+/// Of runs that recorded their phases, or have none.
+fn no_replay(_: SimDuration, _: &mut dyn FnMut(PhaseRecord)) -> bool {
+    true
+}
+
 fn trace(run: &Run<'_>) -> Vec<Value> {
     let mut out = Vec::new();
-    write_trace(run, &TraceFilter::default(), &|| false, &mut out).expect("writes to memory");
+    write_trace(run, &TraceFilter::default(), &no_replay, &|| false, &mut out).expect("writes to memory");
     let trace: Value = serde_json::from_slice(&out).expect("is JSON");
     trace["traceEvents"].as_array().expect("a list").clone()
 }
@@ -151,8 +158,9 @@ fn a_trace_leaves_out_who_never_began() {
     };
     assert_eq!(of(&with_run(2, never, trace), "b", ["name"]), [[json!("t0")], [json!("t0")]]);
     let mut out = Vec::new();
-    let error = with_run(2, three_phases, |run| write_trace(run, &TraceFilter::default(), &|| true, &mut out))
-        .expect_err("it is stopped");
+    let error =
+        with_run(2, three_phases, |run| write_trace(run, &TraceFilter::default(), &no_replay, &|| true, &mut out))
+            .expect_err("it is stopped");
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
 }
 
@@ -183,26 +191,52 @@ fn a_trace_has_a_thread_per_engine_with_slices_of_work_and_of_waiting() {
     assert_eq!(of(&events, "X", ["tid", "name"])[3], [json!(2), json!("y/k0")]);
 }
 
-/// 100 and 50 B/s in turn, each for 10 ms of 12 s. Of a part of a run a value stands for 24 ms, a 500th: the next that differs
-/// begins 30 ms behind the one before, so that 400 are left, and the 0 at the end.
+/// Of a part of a run all 2 links together have 40,000 values, so that one stands for 0.6 ms of 12 s. A run of fewer changes
+/// keeps them all.
 #[test]
 fn a_part_of_a_run_has_fewer_values() {
-    let busy = |outcome: &mut Outcome| {
-        let phase = |i: u32| PhaseRecord {
-            start: at(f64::from(i) / 100.0),
-            end: at(f64::from(i + 1) / 100.0),
-            rates: vec![(TaskId(0), if i.is_multiple_of(2) { 100.0 } else { 50.0 })],
-            steps: Vec::new(),
+    let every = |arbitrations: u64, filter: TraceFilter| {
+        let asked = Cell::new(None);
+        let busy = |outcome: &mut Outcome| {
+            three_phases(outcome);
+            (outcome.phases, outcome.arbitrations, outcome.now) = (None, arbitrations, at(12.0));
         };
-        outcome.phases = Some((0..1200).map(phase).collect());
+        let replay = |every, _: &mut dyn FnMut(PhaseRecord)| {
+            asked.set(Some(every));
+            true
+        };
+        with_run(2, busy, |run| write_trace(run, &filter, &replay, &|| false, &mut Vec::new())).expect("to memory");
+        asked.get()
     };
-    let count = |most: Option<usize>| {
+    let (all, top) = (TraceFilter::default(), TraceFilter { links: Vec::new(), most: Some(1) });
+    let links = TraceFilter { links: vec![LinkPattern::new("*")], most: None };
+    let coarse = Some(SimDuration(600_000_000));
+    assert_eq!(
+        [every(60_000, all), every(60_000, top.clone()), every(60_000, links)],
+        [Some(SimDuration::ZERO), coarse, coarse]
+    );
+    assert_eq!(every(19_999, top), Some(SimDuration::ZERO));
+}
+
+/// Phases that a run did not record come one by one; what failed to come is no timeline.
+#[test]
+fn a_trace_of_phases_that_come_one_by_one_is_the_same() {
+    let written = |has_phases: bool, is_whole: bool| {
+        let hidden = RefCell::new(None);
+        let hide = |outcome: &mut Outcome| {
+            three_phases(outcome);
+            if !has_phases {
+                *hidden.borrow_mut() = outcome.phases.take();
+            }
+        };
+        let replay = |every: SimDuration, listener: &mut dyn FnMut(PhaseRecord)| {
+            assert_eq!(every, SimDuration::ZERO);
+            hidden.take().into_iter().flatten().for_each(listener);
+            is_whole
+        };
         let mut out = Vec::new();
-        let filter = TraceFilter { links: Vec::new(), most };
-        with_run(1, busy, |run| write_trace(run, &filter, &|| false, &mut out)).expect("writes to memory");
-        let trace: Value = serde_json::from_slice(&out).expect("is JSON");
-        let events = trace["traceEvents"].as_array().expect("a list").clone();
-        events.iter().filter(|event| event["name"] == "rate" && event["pid"] == 1).count()
+        with_run(2, hide, |run| write_trace(run, &TraceFilter::default(), &replay, &|| false, &mut out)).map(|()| out)
     };
-    assert_eq!([count(None), count(Some(1))], [1201, 401]);
+    assert_eq!(written(true, false).expect("has phases"), written(false, true).expect("they come"));
+    assert!(written(false, false).is_err());
 }

@@ -393,7 +393,7 @@ fn a_page_of_retold_phases_is_that_of_recorded_ones() {
     let phases = with_run(MOST_ROWS + 1, |_| (), |run| run.outcome.phases.clone()).expect("are recorded");
     let tell = |complete: bool| {
         let phases = &phases;
-        move |listener: &mut dyn FnMut(PhaseRecord)| {
+        move |_: SimDuration, listener: &mut dyn FnMut(PhaseRecord)| {
             phases.iter().cloned().for_each(listener);
             complete
         }

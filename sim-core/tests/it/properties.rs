@@ -2,8 +2,8 @@
 
 use crate::common::{ARBITERS, World, arbiter, case, slow};
 use proptest::prelude::*;
-use weir_sim_core::api::SimTime;
-use weir_sim_core::{Outcome, RunOptions, Simulation, Stop, TaskId};
+use weir_sim_core::api::{SimDuration, SimTime};
+use weir_sim_core::{Outcome, PhaseListener, RunOptions, Simulation, Stop, TaskId};
 
 fn run(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
     let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
@@ -73,8 +73,36 @@ proptest! {
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
         let mut listened = Vec::new();
-        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, options, &mut |phase| listened.push(phase)).expect("all end");
+        let listener = PhaseListener { every: SimDuration::ZERO, take: &mut |phase| listened.push(phase) };
+        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, options, listener).expect("all end");
         prop_assert_eq!(Outcome { phases: Some(listened), ..outcome }, run(&world, name, options));
+    }
+
+    /// A phase that is read has the rates of its first instant, and the next is read as soon as rates differ and it is due.
+    #[test]
+    fn phases_are_read_once_in_a_while(case in case(3..12, 1..24), name in any_arbiter(), part in 1..40_u64) {
+        let Some(world) = case.world() else { return Ok(()) };
+        let all = run(&world, name, RunOptions { phases: true, ..RunOptions::default() });
+        let phases = all.phases.expect("are recorded");
+        let every = SimDuration(all.now.0 / part);
+        let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
+        let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+        let mut read = Vec::new();
+        let listener = PhaseListener { every, take: &mut |phase| read.push(phase) };
+        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, RunOptions::default(), listener).expect("all end");
+        prop_assert_eq!((outcome.fingerprint, outcome.phases), (all.fingerprint, None));
+        prop_assert!(read.len() as u64 <= part + 1);
+        for phase in &read {
+            let of = phases.iter().find(|of| (of.start..of.end).contains(&phase.start));
+            prop_assert_eq!(of.map(|of| &of.rates), Some(&phase.rates));
+        }
+        for pair in read.windows(2) {
+            prop_assert!(pair[1].start >= pair[0].start.after(every));
+        }
+        // Whoever moves bytes for so long is seen.
+        for phase in phases.iter().filter(|phase| phase.end - phase.start > every) {
+            prop_assert!(read.iter().any(|one| one.rates == phase.rates), "{phase:?} {read:?}");
+        }
     }
 
     #[test]

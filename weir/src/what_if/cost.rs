@@ -32,6 +32,10 @@ impl<'a> Costs<'a> {
                 return Err(Error::input(format!("--cost: the weight of `{name}` must be a number above 0")));
             }
         }
+        let given = |name: &&String| weights.iter().filter(|(word, _)| is_name_of(word, name)).count();
+        if let Some(name) = names.iter().find(|name| given(name) > 1) {
+            return Err(Error::input(format!("--cost: `{name}` has two weights: leave one out")));
+        }
         Ok(Self { weights, types: BTreeMap::new() })
     }
 
@@ -40,9 +44,9 @@ impl<'a> Costs<'a> {
         self.types.extend(links.iter().map(|&link| (link, (name, links.len()))));
     }
 
-    /// The weight of a name; the last one that was given.
+    /// The weight of a name.
     fn weight(&self, name: &str) -> Option<f64> {
-        self.weights.iter().rev().find(|(of, _)| is_name_of(of, name)).map(|(_, weight)| *weight)
+        self.weights.iter().find(|(of, _)| is_name_of(of, name)).map(|(_, weight)| *weight)
     }
 
     /// The weight of a link by that of its type.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir::{Error, Scenario};
+use weir::{ArbiterSpec, Error, Replay, Scenario};
 use weir_report::{Run, TraceFilter, write_trace};
 
 use crate::args::RunArgs;
@@ -59,19 +59,27 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Error> {
+    pub(super) fn add(&mut self, run: &Run<'_>, scenario: &Scenario, spec: &ArbiterSpec) -> Result<(), Error> {
         if let Some(target) = &self.args.timeline {
             match is_too_large(run) {
                 true => left_out(&target.display().to_string()),
-                false => output::replace_with(target, |file| {
-                    let links = self.args.timeline_links.clone();
-                    let filter = TraceFilter { links, most: self.args.timeline_top };
-                    write_trace(run, &filter, &interrupt::is_overdue, file)
-                })?,
+                false => self.timeline(target, run, scenario, spec)?,
             }
         }
         self.tables.add_run(run);
         Ok(())
+    }
+
+    fn timeline(&self, target: &Path, run: &Run<'_>, scenario: &Scenario, spec: &ArbiterSpec) -> Result<(), Error> {
+        let filter = TraceFilter { links: self.args.timeline_links.clone(), most: self.args.timeline_top };
+        let replay = Replay::new(scenario, spec, run, &interrupt::is_overdue);
+        let written = output::replace_with(target, |file| {
+            // Packets have no rates.
+            let each = |every, take: &mut dyn FnMut(_)| spec.packets.is_some() || replay.each(every, take);
+            write_trace(run, &filter, &each, &interrupt::is_overdue, file)
+        });
+        replay.failed()?;
+        written
     }
 
     /// Writes the tables of all runs; without any, none.

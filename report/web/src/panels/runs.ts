@@ -75,8 +75,7 @@ export function runSections(runs: Run[], whatIfs: WhatIf[]): HTMLElement[] {
     views.length > 1 ? differencesSection(views, store) : null,
     ...linkSections(views, store),
   ];
-  followAddress(views, store);
-  return sections.filter((s): s is HTMLElement => s !== null);
+  return [followAddress(views, store), ...sections].filter((s): s is HTMLElement => s !== null);
 }
 
 function rowsOf(source: RowSource, store: Store): HTMLElement {

@@ -1,6 +1,7 @@
 // What is shown as the fragment of the page's address, so that a moment, a link or a transfer can be sent to others:
 // `#t=37.2ms&link=plx1,k80c`. Also `transfer=`, `from=` and `to=` (the time shown), `runs=A,B` and `mean=1`.
 
+import { h } from "../core/dom.ts";
 import { TIME_UNITS } from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
 import { type RunView, letter } from "./view.ts";
@@ -8,10 +9,27 @@ import { type RunView, letter } from "./view.ts";
 /** Milliseconds without a change after which the address follows: browsers allow only so many changes. */
 const CALM = 250;
 
-/** Shows what the address says, now and when it is edited, and keeps the address up to date. */
-export function followAddress(views: RunView[], store: Store): void {
+/** What an address may say, and the part of the state that it becomes. */
+const PARTS: Record<string, keyof State> = {
+  t: "time",
+  from: "window",
+  to: "window",
+  link: "link",
+  transfer: "transfer",
+  runs: "visible",
+  mean: "mean",
+};
+
+/** Shows what the address says, now and when it is edited, and keeps the address up to date; a note of what it cannot show. */
+export function followAddress(views: RunView[], store: Store): HTMLElement {
   const first: State = { ...store.state };
-  const show = () => isState(location.hash) && store.set({ ...first, ...stateOf(location.hash, views, store) });
+  const note = h("p", { class: "note", role: "status" });
+  const show = () => {
+    const unknown = unknownOf(location.hash, views, store);
+    note.textContent = `The address named what is not on this page: ${unknown.join(", ")}.`;
+    note.hidden = unknown.length === 0;
+    if (isState(location.hash)) store.set({ ...first, ...stateOf(location.hash, views, store) });
+  };
   let waiting: ReturnType<typeof setTimeout> | undefined;
   store.on(["time", "window", "link", "transfer", "visible", "mean"], () => {
     clearTimeout(waiting);
@@ -19,6 +37,7 @@ export function followAddress(views: RunView[], store: Store): void {
   });
   addEventListener("hashchange", show);
   show();
+  return note;
 }
 
 /** Other fragments are the names of sections. */
@@ -63,6 +82,19 @@ export function stateOf(hash: string, views: RunView[], { whole }: Pick<Store, "
   if (visible.length > 0) out.visible = visible;
   if (given.get("mean") === "1") out.mean = true;
   return out;
+}
+
+/** The parts of a fragment that name nothing on this page, as they are written. */
+export function unknownOf(hash: string, views: RunView[], whole: Pick<Store, "whole">): string[] {
+  if (!isState(hash)) return [];
+  const known = stateOf(hash, views, whole);
+  const isKnown = ([key, value]: [string, string]) => {
+    const part = Object.hasOwn(PARTS, key) ? PARTS[key]! : null;
+    if (part === "visible") return known.visible?.length === value.split(",").length;
+    return part !== null && part in known;
+  };
+  const parts = hash.replace(/^#/, "").split("&");
+  return parts.filter((part) => part !== "" && !isKnown(pair(part))).map((part) => decoded(part) ?? part);
 }
 
 function pair(text: string): [string, string] {

@@ -76,6 +76,11 @@ test("the address follows what is shown, and shows it again", async () => {
   assert.match(await page.locator(".details h3").first().innerText(), new RegExp(`${from}.*${to}`));
   await page.locator(".details .close").click();
   await page.waitForFunction(() => location.hash === "");
+  const note = page.locator(".note[role=status]", { hasText: "is not on this page" });
+  assert.equal(await note.isVisible(), false);
+  await page.evaluate(() => (location.hash = "#link=nowhere,x"));
+  await note.waitFor();
+  assert.match(await note.innerText(), /link=nowhere,x\.$/);
   assert.deepEqual(
     complaints.filter((c) => !c.startsWith("request")),
     [],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { State } from "../../src/core/store.ts";
-import { addressOf, stateOf } from "../../src/run/address.ts";
+import { addressOf, stateOf, unknownOf } from "../../src/run/address.ts";
 import { viewsOf } from "../../src/run/view.ts";
 import { fixture } from "../fixture.ts";
 
@@ -70,4 +70,18 @@ test("what an address names that is not on the page is left out", () => {
     "",
   ];
   for (const hash of wrong) assert.deepEqual(read(hash), {}, hash);
+});
+
+test("what an address names that is not on the page is told as it is written", () => {
+  const unknown = (hash: string) => unknownOf(hash, views, { whole });
+  assert.deepEqual(unknown(`#t=12.5ms&link=${link.from},${link.to}&runs=A,C&mean=1`), []);
+  assert.deepEqual(unknown("#t=99999s&link=x%20y,z&runs=A,Q&mean=2&colour=red"), [
+    "t=99999s",
+    "link=x y,z",
+    "runs=A,Q",
+    "mean=2",
+    "colour=red",
+  ]);
+  assert.deepEqual(unknown("#from=0s&toString=1"), ["from=0s", "toString=1"]);
+  for (const hash of ["", "#topology", "#t=1ms&"]) assert.deepEqual(unknown(hash), [], hash);
 });
