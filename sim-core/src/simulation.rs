@@ -163,17 +163,20 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             }
             debug_assert!(next >= clock.now, "time never falls");
             clock.now = next;
+            let before = (instant.events(), flows.len());
             let changes = instant.drain(next, &mut flows)?;
-            if flows.is_outdated(next) {
+            let has_changed = if flows.is_outdated(next) {
                 // Changes of links are bounded by themselves.
                 if !changes {
                     clock.count_round(instant.events(), &mut flows)?;
                 }
-                if flows.arbitrate(next)?
-                    && let Some(recorder) = &mut recorder
-                {
-                    recorder.record(next, &mut flows)?;
-                }
+                flows.arbitrate(next)?
+            } else {
+                // A transfer whose links are its own comes and goes without a change of other rates.
+                flows.plain().is_none() && (instant.events(), flows.len()) != before
+            };
+            if let Some(recorder) = recorder.as_mut().filter(|_| has_changed) {
+                recorder.record(next, &mut flows)?;
             }
         };
         let phases = recorder.and_then(|r| r.finish(clock.now));

@@ -13,7 +13,7 @@ use weir_sim_core::{
 };
 
 /// The incremental sides of arbiters, and their names.
-fn policies() -> [(IncrementalEntry, &'static str); 5] {
+pub(crate) fn policies() -> [(IncrementalEntry, &'static str); 5] {
     [
         (IncrementalEntry::of::<Shares>(), "max-min"),
         (IncrementalEntry::of::<Layers>(), "strict-priority"),
@@ -23,7 +23,7 @@ fn policies() -> [(IncrementalEntry, &'static str); 5] {
     ]
 }
 
-fn incremental(entry: &IncrementalEntry) -> RunOptions<'_> {
+pub(crate) fn incremental(entry: &IncrementalEntry) -> RunOptions<'_> {
     let peaks_below = if entry.knows_peaks { usize::MAX } else { 0 };
     RunOptions { sharing: sharing(entry, 0, peaks_below), ..RunOptions::default() }
 }

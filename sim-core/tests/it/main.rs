@@ -12,6 +12,7 @@ mod halo;
 mod hangs_nothing;
 mod incremental;
 mod packets;
+mod phases;
 mod properties;
 mod rerouting;
 mod rerouting_twin;

@@ -2,10 +2,10 @@
 
 use crate::common::{ARBITERS, World, arbiter, case, slow};
 use proptest::prelude::*;
-use weir_sim_core::api::{SimDuration, SimTime};
-use weir_sim_core::{Outcome, PhaseListener, RunOptions, Simulation, Stop, TaskId};
+use weir_sim_core::api::SimTime;
+use weir_sim_core::{Outcome, RunOptions, Stop, TaskId};
 
-fn run(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
+pub(crate) fn run(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
     let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
     world.run(arbiter.as_mut(), flags, options)
 }
@@ -28,7 +28,7 @@ fn expected_bytes(world: &World) -> Vec<u64> {
 /// The policies that know neither arrival nor priority.
 const SHARING: [&str; 3] = ["equal-share", "max-min", "pcie-congestion"];
 
-fn any_arbiter() -> impl Strategy<Value = &'static str> {
+pub(crate) fn any_arbiter() -> impl Strategy<Value = &'static str> {
     prop::sample::select(ARBITERS.to_vec())
 }
 
@@ -60,49 +60,6 @@ proptest! {
         let bytes: Vec<u64> = outcome.links.iter().map(|l| l.bytes).collect();
         prop_assert_eq!(bytes, expected_bytes(&world));
         check_phases(&world, &outcome)?;
-    }
-
-    #[test]
-    fn phases_are_told_as_they_are_kept(case in case(3..12, 1..24), name in any_arbiter(), turned in any::<bool>()) {
-        let Some(mut world) = case.world() else { return Ok(()) };
-        if turned {
-            let all: Vec<TaskId> = (0..world.tasks.tasks().len()).rev().map(|task| TaskId(task as u32)).collect();
-            world.tasks.set_order(&all);
-        }
-        let options = RunOptions { phases: true, explain: true, ..RunOptions::default() };
-        let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
-        let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
-        let mut listened = Vec::new();
-        let listener = PhaseListener { every: SimDuration::ZERO, take: &mut |phase| listened.push(phase) };
-        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, options, listener).expect("all end");
-        prop_assert_eq!(Outcome { phases: Some(listened), ..outcome }, run(&world, name, options));
-    }
-
-    /// A phase that is read has the rates of its first instant, and the next is read as soon as rates differ and it is due.
-    #[test]
-    fn phases_are_read_once_in_a_while(case in case(3..12, 1..24), name in any_arbiter(), part in 1..40_u64) {
-        let Some(world) = case.world() else { return Ok(()) };
-        let all = run(&world, name, RunOptions { phases: true, ..RunOptions::default() });
-        let phases = all.phases.expect("are recorded");
-        let every = SimDuration(all.now.0 / part);
-        let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
-        let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
-        let mut read = Vec::new();
-        let listener = PhaseListener { every, take: &mut |phase| read.push(phase) };
-        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, RunOptions::default(), listener).expect("all end");
-        prop_assert_eq!((outcome.fingerprint, outcome.phases), (all.fingerprint, None));
-        prop_assert!(read.len() as u64 <= part + 1);
-        for phase in &read {
-            let of = phases.iter().find(|of| (of.start..of.end).contains(&phase.start));
-            prop_assert_eq!(of.map(|of| &of.rates), Some(&phase.rates));
-        }
-        for pair in read.windows(2) {
-            prop_assert!(pair[1].start >= pair[0].start.after(every));
-        }
-        // Whoever moves bytes for so long is seen.
-        for phase in phases.iter().filter(|phase| phase.end - phase.start > every) {
-            prop_assert!(read.iter().any(|one| one.rates == phase.rates), "{phase:?} {read:?}");
-        }
     }
 
     #[test]
