@@ -51,13 +51,16 @@ pub(super) fn add(
     ended.and(if is_whole { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) })
 }
 
+/// Links, each with its share of a transfer's rate.
+type Shares = Box<[(LinkId, f64)]>;
+
 struct Counters<'a> {
     run: &'a Run<'a>,
     process_of: &'a [u32],
     /// Where the last phase ended.
     until: SimTime,
-    /// Per task: the links of its route that are shown, each with its share of the rate, once they are needed.
-    shares: Vec<Option<Box<[(LinkId, f64)]>>>,
+    /// Per task: those of its route that are shown, once they are needed.
+    shares: Vec<Option<Shares>>,
     /// Load of each link in the phase at hand; 0 between phases.
     loads: Vec<f64>,
     /// Links whose last value is not 0, with it; by link.

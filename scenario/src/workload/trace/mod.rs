@@ -71,7 +71,11 @@ impl Expansion<'_> {
         if self.stream.is_some() {
             if let Some(entry) = fields.entry("after") {
                 let help = "write the time of each start into the rows, or run without --stream";
-                return Err(context.error(entry.key_span, "`after` cannot be streamed", help));
+                return Err(context.error(
+                    entry.key_span,
+                    "a trace that waits (`after`, `repeat`, `sequence`) cannot be streamed",
+                    help,
+                ));
             }
             not_streamed(context, &fields, routing);
             return self.survey(context, files, &PlacedId { text: text.into(), span: named.span }, id);
