@@ -132,17 +132,27 @@ impl Collective {
         }
         self.depart_by_size(steps, found, departures);
         let (chunks, _) = self.chunks(&self.largest_channel(steps));
-        let is_known = match steps.algorithm {
-            Algorithm::DoubleBinaryTree => false,
-            Algorithm::Tree => chunks == 1 && steps.n.is_power_of_two(),
-            _ => true,
-        };
-        if !is_known {
-            departures.add(Effect::Any, "algorithm: the formula takes all branches of the tree as long as the longest");
-        }
-        if chunks > 1 && self.per_byte_added > found.per_byte * self.channels as f64 {
+        self.depart_by_tree(steps, chunks, departures);
+        let adds = matches!(steps.kind, Kind::AllReduce | Kind::Reduce | Kind::ReduceScatter);
+        if adds && chunks > 1 && self.per_byte_added > found.per_byte * self.channels as f64 {
             departures
                 .add(Effect::More, "reduce: chunks arrive faster than they are added, the formula hides their adding");
+        }
+    }
+
+    fn depart_by_tree(&self, steps: &Steps, chunks: u64, departures: &mut Departures) {
+        let mut depart = |why| departures.add(Effect::Any, why);
+        match steps.algorithm {
+            Algorithm::DoubleBinaryTree => {
+                depart("algorithm: the formula takes all branches as long as the longest, and both trees in turn");
+            }
+            Algorithm::Tree if chunks > 1 => {
+                depart("chunk: the formula passes whole messages on, the plan each chunk as soon as it has come");
+            }
+            Algorithm::Tree if !steps.n.is_power_of_two() => {
+                depart("algorithm: the formula takes all branches of the tree as long as the longest");
+            }
+            _ => {}
         }
     }
 

@@ -26,7 +26,8 @@ pub(super) fn plan(collective: &Collective, plan: &mut Plan) {
         for group in phase {
             (0..collective.channels).for_each(|channel| tasks.channel(group, channel, &mut got));
         }
-        tasks.first_round += phase.iter().map(|group| group.steps.rounds()).max().unwrap_or(0);
+        // Groups of a phase have equally many ranks.
+        tasks.first_round += phase.first().map_or(0, |group| group.steps.rounds());
         if number + 1 < collective.phases.len() {
             tasks.join(number, got);
         }

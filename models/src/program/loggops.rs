@@ -6,9 +6,10 @@
 //! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
 //! done once its message has been received. Messages of a pair with one tag arrive in order. A receive is posted when the
 //! processor is done with what it was busy with when the receive became free.
-//! **Ties.** What becomes ready first is served first; of equals the one that was freed first.
+//! **Ties.** What becomes ready first is served first; of equals the one that was freed first, and of those that one event has
+//! freed those of the lower rank first, then sends, receives, computations.
 //! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
-//! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for a computation
+//! sections 2 and 3; with one processor per rank the times are those of that program. (It takes what waits for an operation
 //! on another stream as free when that begins; here it waits for its end. A message is received by the stream with the number of
 //! the sender's; here by that of the receive.)
 //!
@@ -20,8 +21,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{NONE, Progress, check_sizes, refuse_stuck, unmatched_message};
-use super::operations::{Program, Successors, Work};
+use super::matching::{NONE, Progress, check_sizes, match_in, refuse_stuck, unmatched_message};
+use super::operations::{Operation, Program, Successors, Work};
 use super::params::Loggops;
 use super::queues::{Key, Queues};
 use super::tasks::Tasks;
@@ -107,6 +108,8 @@ pub(super) struct Run<'p> {
     tasks: Tasks<'p>,
     ranks: Vec<Rank>,
     due: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    /// Operations that the event at hand has freed, in this order.
+    freed: Vec<u32>,
     /// Events whose server is busy.
     queues: Queues<Event>,
     /// Whether some receive takes from any rank or with any tag.
@@ -146,6 +149,7 @@ impl<'p> Run<'p> {
             tasks: Tasks::new(program, plan),
             ranks: Mailbox::of_ranks(program).map(Rank::with).collect(),
             due: BinaryHeap::new(),
+            freed: Vec::new(),
             queues: Queues::default(),
             is_wild: program.is_wild(),
             count: 0,
@@ -163,15 +167,18 @@ impl<'p> Run<'p> {
     /// # Errors
     /// What never ends, a message that nobody receives, and one that is larger than the receive that has taken it.
     pub(super) fn run(mut self) -> Result<Ends, CallError> {
-        let free: Vec<u32> = (0..).zip(&self.left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
-        self.push_free(&free);
+        self.freed = (0..).zip(&self.left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
+        self.push_freed();
         while let Some(Reverse((time, count, event))) = self.due.pop() {
             match event {
                 Event::Operation(number) => self.operation(time, count, number),
                 Event::Message(number) => self.message(time, count, number),
             }
+            self.push_freed();
         }
-        refuse_stuck(self.program, self.partner, &self.progress)?;
+        if self.progress.done.contains(&false) {
+            refuse_stuck(self.program, &self.partners_by_time(), &self.progress)?;
+        }
         if let Some((_, send)) = self.ranks.iter().filter_map(|rank| rank.mailbox.left()).min() {
             return Err(unmatched_message(self.program, self.partner, send));
         }
@@ -185,23 +192,39 @@ impl<'p> Run<'p> {
         self.due.push(Reverse((time, self.count, event)));
     }
 
-    /// Operations of a rank that were freed together go in the order send, receive, compute, each in that of the file.
-    fn push_free(&mut self, free: &[u32]) {
-        let kind = |number: u32| match self.program.operations[number as usize].work {
-            Work::Send { .. } => 0,
-            Work::Receive { .. } => 1,
-            Work::Compute { .. } | Work::Join => 2,
-        };
-        let mut free: Vec<(u32, u8, u32)> =
-            free.iter().map(|&number| (self.program.operations[number as usize].rank, kind(number), number)).collect();
-        free.sort_unstable();
-        for (_, kind, number) in free {
-            if kind == 1 {
+    /// Operations that one event has freed go by rank, then in the order send, receive, compute, each as they were freed.
+    fn push_freed(&mut self) {
+        let mut freed = std::mem::take(&mut self.freed);
+        freed.sort_by_key(|&number| {
+            let Operation { rank, work, .. } = self.program.operations[number as usize];
+            let kind = match work {
+                Work::Send { .. } => 0,
+                Work::Receive { .. } => 1,
+                Work::Compute { .. } | Work::Join => 2,
+            };
+            (rank, kind)
+        });
+        for &number in &freed {
+            if let Work::Receive { .. } = self.program.operations[number as usize].work {
                 self.wait_for_processor(number);
             }
             let time = self.ready[number as usize].0;
             self.push(time, Event::Operation(number));
         }
+        freed.clear();
+        self.freed = freed;
+    }
+
+    /// Which send each receive has taken so far, and what the others would take.
+    fn partners_by_time(&self) -> Vec<u32> {
+        let mut partner = vec![NONE; self.program.operations.len()];
+        for (send, &receive) in (0..).zip(&self.taken_by).filter(|(_, receive)| **receive != NONE) {
+            (partner[send as usize], partner[receive as usize]) = (receive, send);
+        }
+        let mut order: Vec<u32> = (0..partner.len() as u32).filter(|&n| partner[n as usize] == NONE).collect();
+        order.sort_by_key(|&number| !self.progress.begun[number as usize]);
+        match_in(self.program, &order, &mut partner);
+        partner
     }
 
     /// A receive is posted by its processor once that has done what it is busy with when the receive becomes free.
@@ -379,7 +402,7 @@ impl<'p> Run<'p> {
 
     /// What waited for the begin, or the end, of an operation.
     fn free(&mut self, number: u32, by_begin: bool, time: u64, moment: Wait) {
-        let mut free = Vec::new();
+        let first = self.freed.len();
         for &(next, begin) in self.successors.of(number) {
             if begin != by_begin {
                 continue;
@@ -389,12 +412,10 @@ impl<'p> Run<'p> {
             ready.1.push(moment);
             self.left[next as usize] -= 1;
             if self.left[next as usize] == 0 {
-                free.push(next);
+                self.freed.push(next);
             }
         }
-        if !free.is_empty() {
-            self.push_free(&free);
-        }
+        self.freed[first..].sort_unstable();
     }
 }
 

@@ -26,8 +26,14 @@ struct Open {
 /// any tag, whose send is known once the program runs.
 pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
     let mut partner = vec![NONE; program.operations.len()];
+    match_in(program, &in_order(program, successors), &mut partner);
+    partner
+}
+
+/// Matches operations in this order.
+pub(super) fn match_in(program: &Program, order: &[u32], partner: &mut [u32]) {
     let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
-    for number in in_order(program, successors) {
+    for &number in order {
         let operation = &program.operations[number as usize];
         let (key, is_send) = match operation.work {
             Work::Send { to, tag, .. } => ((operation.rank, to, tag), true),
@@ -41,7 +47,6 @@ pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
             None => own.push_back(number),
         }
     }
-    partner
 }
 
 /// All operations, each behind those that it waits for; of those that are ready the first of the file. What waits for itself

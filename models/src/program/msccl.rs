@@ -224,7 +224,7 @@ impl<'d> Reader<'d> {
         let fits = |value: &u64| *value < u64::from(u32::MAX);
         text.parse().ok().filter(fits).ok_or_else(|| {
             let element = node.tag_name().name();
-            self.wrong(node, &format!("`{key}` of `{element}` is `{text}`, not a whole number"))
+            self.wrong(node, &format!("`{key}` of `{element}` is `{text}`, not a whole number below 2^32"))
         })
     }
 

@@ -126,7 +126,7 @@ pub(crate) struct MessageParams {
     #[serde(default)]
     pub(crate) overhead_per_byte: PerByte,
     /// S: up to this size a message is sent at once (eager); a larger one when its receive is posted, too (rendezvous). 65535B
-    /// by default; in `msccl` and `chakra` files no message waits for its receive.
+    /// by default. In `msccl` and `chakra` files 0B, and no message waits for its receive unless it is given.
     #[serde(default)]
     #[schemars(with = "Bytes")]
     pub(crate) eager: Option<Bytes>,

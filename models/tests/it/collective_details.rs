@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weir_plugin_api::{Estimates, LinkKind, NodeId, NodeKind, Plan, PlannedWork, SimDuration, Surroundings};
 use weir_sim_core::{FabricBuilder, LinkSpec};
 
-use crate::common::{CPU_A, GPU_A, World, details, equal, model, operation, plan, time_of};
+use crate::common::{CPU_A, GPU_A, World, details, equal, last, model, operation, plan, time_of};
 
 fn link(bandwidth: f64) -> LinkSpec {
     LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::NVLINK }
@@ -73,4 +73,25 @@ fn estimates_are_of_the_fabric_that_is_asked_about() {
     model.estimate(&operation, &Surroundings { fabric: &view, routes: &fast }, &mut estimates).unwrap();
     let seconds = estimates.list.last().expect("an estimate").seconds;
     assert_eq!((seconds * 1e12).round() as u64, 2_500_000);
+}
+
+/// What the formula of a tree takes otherwise is named: chunks, uneven branches, and additions only where bytes are added.
+#[test]
+fn departures_of_trees_are_named() {
+    let because = |kind: &str, algorithm: &str, n: u32, more: Value| {
+        let world = World::star(n, 1e12, 0);
+        let mut params =
+            json!({ "kind": kind, "algorithm": algorithm, "size": 8000, "ranks": (1..=n).collect::<Vec<_>>() });
+        params.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        last(&world, "collective", &params).because
+    };
+    let cut = || json!({ "chunk": 1000, "reduce": 5e11 });
+    let said = because("reduce", "tree", 2, cut());
+    assert!(said.contains("chunk: the formula passes whole messages on") && said.contains("reduce: "), "{said}");
+    assert!(!said.contains("branches"), "{said}");
+    let said = because("broadcast", "tree", 4, cut());
+    assert!(said.contains("chunk: ") && !said.contains("reduce: "), "{said}");
+    assert!(because("broadcast", "tree", 3, json!({})).contains("all branches of the tree as long as the longest"));
+    assert_eq!(because("broadcast", "tree", 4, json!({})), "");
+    assert!(because("all-reduce", "double-binary-tree", 2, json!({})).contains("both trees in turn"));
 }

@@ -14,4 +14,5 @@ mod program;
 mod program_any;
 mod program_files;
 mod program_order;
+mod program_ties;
 mod put;

@@ -112,6 +112,16 @@ fn traces_of_simgrid_by_hand() {
     assert_eq!(all.iter().max(), Some(&4_000));
 }
 
+/// All messages of a step are posted at once: with rendezvous three ranks that exchange would wait for each other for ever if
+/// each sent before it received.
+#[test]
+fn messages_of_a_collective_of_simgrid_are_open_at_once() {
+    let mut params = trace("0 alltoall 1000 1000\n1 alltoall 1000 1000\n2 alltoall 1000 1000\n");
+    params["message"]["eager"] = json!(0);
+    let time = time_of(&World::small(1e9, 0), "program", &params);
+    assert!((1_000_000..10_000_000).contains(&time), "{time}");
+}
+
 #[test]
 fn samples_of_simgrid_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/simgrid-ti");

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, TaskId};
 
-use super::{Layout, ROWS, Sheet, clean, more};
+use super::{Layout, ROWS, Sheet, clean};
 use crate::served::{Served, engine_name};
 use crate::timeline::{Lane, Starts, by_start, lanes, takes_time, work_span, work_text};
 use crate::{Run, duration, instant};
@@ -274,7 +274,10 @@ fn tasks(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> St
             starts.reason(task),
         ]);
     }
-    sheet.finish() + &more(order.len(), "tasks")
+    let left = order.len().saturating_sub(ROWS);
+    let more =
+        if left > 0 { format!("… {left} more tasks: --json lists those that take time\n") } else { String::new() };
+    sheet.finish() + &more
 }
 
 #[cfg(test)]
