@@ -210,11 +210,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "stream")]
     pub(crate) timeline: Option<PathBuf>,
     /// Show only these links in the timeline, with commas between: `plx0` is every link of that node, `gpu0->plx0` one of
-    /// them; `*` stands for any text. Their counters have some 40,000 values at most
+    /// them; `*` stands for any text. Where their counters would have more than some 40,000 values, these are means of small
+    /// parts of the run
     #[arg(long, value_name = "LINKS", value_delimiter = ',', requires = "timeline", value_parser = crate::values::links)]
     pub(crate) timeline_links: Vec<weir_report::LinkPattern>,
-    /// Show only this many transfers in the timeline, those that lost most against being alone, and their links, whose
-    /// counters have some 40,000 values at most
+    /// Show only this many transfers in the timeline, those that lost most against being alone, and their links;
+    /// counters as with --timeline-links
     #[arg(long, value_name = "COUNT", requires = "timeline", value_parser = crate::values::count)]
     pub(crate) timeline_top: Option<usize>,
     #[command(flatten)]

@@ -141,6 +141,15 @@ impl<'a> Mover<'a> {
         }
     }
 
+    /// The active transfers with the bytes that they have sent, in id order.
+    pub(crate) fn sent(&mut self, now: SimTime) -> Vec<(TaskId, u64)> {
+        match self {
+            Self::Plain(flows) => flows.sent(now),
+            Self::Incremental(shares) => shares.sent(now),
+            Self::Packets(_) => Vec::new(),
+        }
+    }
+
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         match self {

@@ -1,19 +1,25 @@
-//! Phases: maximal intervals in which no rate changes.
+//! Phases, maximal intervals in which no rate changes; or what transfers have sent at instants.
 
 use weir_plugin_api::{SimDuration, SimTime};
 
 use crate::mover::Mover;
 use crate::outcome::{PhaseRecord, SimError};
+use crate::tasks::TaskId;
 
 /// Rates of phases that are kept at once, at most: 16 bytes each, 2.4 GB; *assumed*.
 pub const MOST_RATES: usize = 150_000_000;
 
-/// Takes phases one by one, each when it is over, in place of an outcome that has them all.
-pub struct PhaseListener<'l> {
-    /// A phase is read at most once in so long, and stands for those until the next one that is read; 0 for each.
-    pub every: SimDuration,
-    /// Takes a phase.
-    pub take: &'l mut dyn FnMut(PhaseRecord),
+/// Hears of rates or progress while a run goes on, so that an outcome need not hold them.
+pub enum Listener<'l> {
+    /// Takes each phase when it is over.
+    Phases(&'l mut dyn FnMut(PhaseRecord)),
+    /// Takes, at multiples of a time above 0, the bytes that each active transfer has sent so far, by id.
+    Progress {
+        /// That time.
+        every: SimDuration,
+        /// Takes an instant with its transfers.
+        take: &'l mut dyn FnMut(SimTime, &[(TaskId, u64)]),
+    },
 }
 
 /// Records a phase at every change of rates; only on request, since each lists all active transfers.
@@ -24,17 +30,18 @@ pub(crate) struct PhaseRecorder<'l> {
     rates: usize,
     most: usize,
     /// Without one phases are kept.
-    listener: Option<PhaseListener<'l>>,
-    /// From when on the next phase is read.
+    listener: Option<Listener<'l>>,
+    /// The next instant of progress.
     due: SimTime,
-    /// Whether rates have changed since the last phase that was read.
-    is_behind: bool,
 }
 
 impl<'l> PhaseRecorder<'l> {
-    pub(crate) fn new(explain: bool, listener: Option<PhaseListener<'l>>) -> Self {
-        let (due, is_behind) = (SimTime::ZERO, false);
-        Self { explain, phases: Vec::new(), rates: 0, most: MOST_RATES, listener, due, is_behind }
+    pub(crate) fn new(explain: bool, listener: Option<Listener<'l>>) -> Self {
+        let due = match &listener {
+            Some(Listener::Progress { every, .. }) => SimTime::ZERO.after(*every),
+            _ => SimTime::NEVER,
+        };
+        Self { explain, phases: Vec::new(), rates: 0, most: MOST_RATES, listener, due }
     }
 
     /// A new phase begins; a phase of no length before it is dropped.
@@ -42,11 +49,9 @@ impl<'l> PhaseRecorder<'l> {
     /// # Errors
     /// There are more than [`MOST_RATES`].
     pub(crate) fn record(&mut self, now: SimTime, flows: &mut Mover<'_>) -> Result<(), SimError> {
-        self.is_behind = now < self.due;
-        if self.is_behind {
+        if let Some(Listener::Progress { .. }) = self.listener {
             return Ok(());
         }
-        self.due = now.after(self.listener.as_ref().map_or(SimDuration::ZERO, |listener| listener.every));
         self.end_last(now);
         if flows.len() > 0 {
             let steps = match flows.plain() {
@@ -59,12 +64,13 @@ impl<'l> PhaseRecorder<'l> {
         Ok(())
     }
 
-    /// Nothing changes before `next`: rates that last are read late rather than never.
-    ///
-    /// # Errors
-    /// As [`Self::record`].
-    pub(crate) fn catch_up(&mut self, next: SimTime, flows: &mut Mover<'_>) -> Result<(), SimError> {
-        if self.is_behind && self.due < next { self.record(self.due, flows) } else { Ok(()) }
+    /// Nothing changes until `next`: tells the progress until then.
+    pub(crate) fn tell(&mut self, next: SimTime, flows: &mut Mover<'_>) {
+        let Some(Listener::Progress { every, take }) = &mut self.listener else { return };
+        while self.due <= next && !self.due.is_never() {
+            take(self.due, &flows.sent(self.due));
+            self.due = self.due.after(*every);
+        }
     }
 
     fn begin(&mut self, phase: PhaseRecord) -> Result<(), SimError> {
@@ -90,9 +96,9 @@ impl<'l> PhaseRecorder<'l> {
             if last.start == now {
                 self.rates -= last.rates.len();
                 self.phases.pop();
-            } else if let Some(listener) = &mut self.listener {
+            } else if let Some(Listener::Phases(take)) = &mut self.listener {
                 self.rates -= last.rates.len();
-                self.phases.pop().into_iter().for_each(&mut *listener.take);
+                self.phases.pop().into_iter().for_each(take);
             }
         }
     }
@@ -126,7 +132,7 @@ mod tests {
         assert_eq!(run(recorder(), &[0, 0, 0, 1]), Ok(2));
         let mut taken = 0;
         let mut take = |_: PhaseRecord| taken += 1;
-        let listener = PhaseListener { every: SimDuration::ZERO, take: &mut take };
+        let listener = Listener::Phases(&mut take);
         let recorder = PhaseRecorder { most: 5, ..PhaseRecorder::new(false, Some(listener)) };
         assert_eq!((run(recorder, &[0, 1, 2, 3]), taken), (Ok(0), 4));
     }

@@ -91,6 +91,12 @@ impl Places {
         phase
     }
 
+    pub(crate) fn progress(&self, sent: &[(TaskId, u64)]) -> Vec<(TaskId, u64)> {
+        let mut sent: Vec<_> = sent.iter().map(|&(task, bytes)| (self.original(task), bytes)).collect();
+        sent.sort_unstable();
+        sent
+    }
+
     /// The error under the tasks' own ids.
     pub(crate) fn restored_error(&self, mut error: SimError) -> SimError {
         let many = |tasks: &mut Vec<TaskId>| {

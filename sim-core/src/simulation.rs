@@ -7,7 +7,7 @@ use weir_plugin_api::{Flags, RateArbiter, SimDuration, SimTime};
 use crate::instant::Instant;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
-use crate::recorder::{PhaseListener, PhaseRecorder};
+use crate::recorder::{Listener, PhaseRecorder};
 use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
@@ -33,8 +33,7 @@ impl Simulation<'_> {
         self.run_listened(arbiter, flags, options, None)
     }
 
-    /// Runs with phases, and hands each to `listener` when it is over. The outcome has none of them, so memory does not
-    /// grow with their number.
+    /// Runs, and tells `listener` what it hears of. The outcome has none of it, so memory does not grow with that.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -43,7 +42,7 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: PhaseListener<'_>,
+        listener: Listener<'_>,
     ) -> Result<Outcome, SimError> {
         self.run_listened(arbiter, flags, RunOptions { phases: false, ..options }, Some(listener))
     }
@@ -53,18 +52,24 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: Option<PhaseListener<'_>>,
+        listener: Option<Listener<'_>>,
     ) -> Result<Outcome, SimError> {
         let places = &self.tasks.places;
         if !places.is_set() {
             return self.run_as_labelled(arbiter, flags, options, listener);
         }
         let tasks = &places.relabelled(self.tasks);
-        let Some(PhaseListener { every, take }) = listener else {
-            return self.restored(tasks, arbiter, flags, options, None);
-        };
-        let take = &mut |phase| take(places.phase(phase));
-        self.restored(tasks, arbiter, flags, options, Some(PhaseListener { every, take }))
+        match listener {
+            None => self.restored(tasks, arbiter, flags, options, None),
+            Some(Listener::Phases(take)) => {
+                let take = &mut |phase| take(places.phase(phase));
+                self.restored(tasks, arbiter, flags, options, Some(Listener::Phases(take)))
+            }
+            Some(Listener::Progress { every, take }) => {
+                let take = &mut |time, sent: &[(TaskId, u64)]| take(time, &places.progress(sent));
+                self.restored(tasks, arbiter, flags, options, Some(Listener::Progress { every, take }))
+            }
+        }
     }
 
     /// Runs tasks that have other ids, and gives the outcome theirs back.
@@ -74,7 +79,7 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: Option<PhaseListener<'_>>,
+        listener: Option<Listener<'_>>,
     ) -> Result<Outcome, SimError> {
         let places = &self.tasks.places;
         let outcome = Simulation { tasks, ..*self }.run_as_labelled(arbiter, flags, options, listener);
@@ -86,7 +91,7 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
-        listener: Option<PhaseListener<'_>>,
+        listener: Option<Listener<'_>>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
         let instant = Instant::new(self, Whole::new(self.tasks), &options);
@@ -129,7 +134,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
         mut instant: Instant<'a, S>,
         mut flows: Mover<'m>,
         options: RunOptions<'_>,
-        listener: Option<PhaseListener<'_>>,
+        listener: Option<Listener<'_>>,
     ) -> Result<Self, SimError> {
         let has_rates = !matches!(options.sharing, Sharing::Packets(_));
         let is_wanted = options.phases || options.explain || listener.is_some();
@@ -143,12 +148,12 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             // Links go on changing when all is done.
             let next = if flows.heeds_changes() { next.min(flows.next_change()) } else { next };
-            if let Some(recorder) = &mut recorder {
-                recorder.catch_up(next.min(options.until), &mut flows)?;
-            }
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;
                 break Stop::Finished;
+            }
+            if let Some(recorder) = &mut recorder {
+                recorder.tell(next.min(options.until), &mut flows);
             }
             if next > options.until {
                 clock.now = options.until;

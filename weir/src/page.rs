@@ -129,7 +129,7 @@ impl Adding<'_> {
     fn add_one_by_one(&self, run: &Run<'_>, page: &mut Page) -> Result<(), Error> {
         let cancelled = || self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let replay = Replay::new(self.scenario, self.arbiter, run, &cancelled);
-        let added = page.add_replayed(run, &|every, take| replay.each(every, take));
+        let added = page.add_replayed(run, &|listener| replay.tell(listener));
         replay.failed()?;
         added.map_err(Error::input)
     }

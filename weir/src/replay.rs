@@ -4,10 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_plugin_api::SimDuration;
 use weir_report::Run;
 use weir_scenario::ArbiterSpec;
-use weir_sim_core::{PhaseListener, PhaseRecord, Stop};
+use weir_sim_core::{Listener, Stop};
 
 use crate::{Error, RunOptions, Scenario};
 
@@ -31,16 +30,28 @@ impl<'a> Replay<'a> {
         Self { scenario, arbiter, options, stop, failure: Cell::new(None) }
     }
 
-    /// Hands over the phases, read at most once in `every`; whether all came.
-    pub fn each(&self, every: SimDuration, take: &mut dyn FnMut(PhaseRecord)) -> bool {
+    /// Tells a listener of it; whether it heard all.
+    pub fn tell(&self, listener: Listener<'_>) -> bool {
         let cancel: &AtomicBool = self.options.cancel.as_ref().expect("is set above");
-        let take = &mut |phase| {
+        let look = || {
             if (self.stop)() {
                 cancel.store(true, Ordering::Relaxed);
             }
-            take(phase);
         };
-        let ended = self.scenario.run_with_listener(self.arbiter, &self.options, PhaseListener { every, take });
+        let run = |listener| self.scenario.run_with_listener(self.arbiter, &self.options, listener);
+        let ended = match listener {
+            Listener::Phases(take) => run(Listener::Phases(&mut |phase| {
+                look();
+                take(phase);
+            })),
+            Listener::Progress { every, take } => {
+                let take = &mut |time, sent: &[_]| {
+                    look();
+                    take(time, sent);
+                };
+                run(Listener::Progress { every, take })
+            }
+        };
         let is_whole = ended.as_ref().is_ok_and(|run| !run.cancelled());
         self.failure.set(ended.err());
         is_whole

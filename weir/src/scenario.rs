@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use weir_plugin_api::Origin;
 use weir_scenario::{ArbiterSpec, Input, LoadOptions};
-use weir_sim_core::PhaseListener;
+use weir_sim_core::Listener;
 
 use crate::optimize::check_parameters;
 use crate::prepared::{PreparedRun, StreamedRun};
@@ -226,7 +226,7 @@ impl Scenario {
         &self,
         arbiter: &ArbiterSpec,
         options: &RunOptions,
-        listener: PhaseListener<'_>,
+        listener: Listener<'_>,
     ) -> Result<Run, Error> {
         let outcome = self.prepared(arbiter).run_with_listener(options, listener)?;
         Ok(Run {

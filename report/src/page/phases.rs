@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use weir_plugin_api::SimDuration;
-use weir_sim_core::{PhaseRecord, PhaseStep};
+use weir_sim_core::{Listener, PhaseRecord, PhaseStep};
 
 use super::error::PageError;
 use crate::Run;
@@ -40,17 +39,16 @@ pub(super) struct Why<'a> {
 }
 
 /// Takes moments until it has enough: `false` stops.
-pub(super) type Listener<'l> = dyn FnMut(&Moment<'_>) -> Result<bool, PageError> + 'l;
+pub(super) type MomentListener<'l> = dyn FnMut(&Moment<'_>) -> Result<bool, PageError> + 'l;
 
 /// Phases in the order of time.
 pub(super) trait PhaseSource {
     /// Hands over the phases, with what decided rates where `reasons` are asked for.
-    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
+    fn each(&self, reasons: bool, listener: &mut MomentListener<'_>) -> Result<(), PageError>;
 }
 
-/// A way to have the phases of a run once more, without explanations, read at most once in so long (0 for each of them);
-/// whether all came.
-pub type PhaseReplay<'t> = dyn Fn(SimDuration, &mut dyn FnMut(PhaseRecord)) -> bool + 't;
+/// A way to hear of a run once more, without explanations; whether the listener heard all.
+pub type PhaseReplay<'t> = dyn Fn(Listener<'_>) -> bool + 't;
 
 /// The phases of a run that is run again to have them.
 pub(super) struct Replayed<'a> {
@@ -65,13 +63,13 @@ impl<'a> Replayed<'a> {
 }
 
 impl PhaseSource for Replayed<'_> {
-    fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+    fn each(&self, _: bool, listener: &mut MomentListener<'_>) -> Result<(), PageError> {
         let mut wanted = Ok(true);
-        let complete = (self.replay)(SimDuration::ZERO, &mut |phase| {
+        let complete = (self.replay)(Listener::Phases(&mut |phase| {
             if let Ok(true) = wanted {
                 wanted = listener(&self.recorded.moment(&phase, false));
             }
-        });
+        }));
         wanted.and(if complete { Ok(()) } else { Err(PageError::Interrupted) })
     }
 }
@@ -118,7 +116,7 @@ impl<'a> Recorded<'a> {
 }
 
 impl PhaseSource for Recorded<'_> {
-    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+    fn each(&self, reasons: bool, listener: &mut MomentListener<'_>) -> Result<(), PageError> {
         for phase in self.phases {
             if !listener(&self.moment(phase, reasons))? {
                 break;
@@ -166,7 +164,7 @@ impl<'a> Saved<'a> {
 }
 
 impl PhaseSource for Saved<'_> {
-    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+    fn each(&self, reasons: bool, listener: &mut MomentListener<'_>) -> Result<(), PageError> {
         for (i, phase) in self.phases.iter().enumerate() {
             let explained = self.explain.get(i).filter(|_| reasons).into_iter().flat_map(|row| &row.transfers);
             let steps: HashMap<&str, &[StepRow<'_>]> = explained.map(|row| (&*row.id, &row.steps[..])).collect();

@@ -7,7 +7,7 @@ use super::PageError;
 use super::aggregate::WholeRun;
 use super::groups::Grouping;
 use super::pack::Packed;
-use super::phases::{Active, Listener, Moment, PhaseSource, Why};
+use super::phases::{Active, Moment, MomentListener, PhaseSource, Why};
 use super::{Counts, Page};
 use crate::json::{LinkRow, NodeRow, TransferRow};
 
@@ -18,7 +18,7 @@ const STEPS: [&str; 2] = ["A", "D (8)"];
 struct Known(Vec<Moment<'static>>);
 
 impl PhaseSource for Known {
-    fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+    fn each(&self, _: bool, listener: &mut MomentListener<'_>) -> Result<(), PageError> {
         for moment in &self.0 {
             if !listener(moment)? {
                 break;

@@ -3,7 +3,7 @@
 use std::io;
 
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
-use weir_sim_core::{PhaseRecord, TaskId};
+use weir_sim_core::{Listener, PhaseRecord, TaskId};
 
 use super::events::{Event, EventKind};
 use super::go_on;
@@ -16,8 +16,8 @@ use crate::page::PhaseReplay;
 const ALL_POINTS: u64 = 40_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
-/// all values are those of instants, so many that there are [`ALL_POINTS`] at most; a run of fewer changes keeps them all.
-/// Phases come from `replay` where the run recorded none, and where they are thinned.
+/// a value is the mean of one of so many equal parts of the run that there are [`ALL_POINTS`] at most; a run of fewer changes
+/// keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
@@ -27,10 +27,8 @@ pub(super) fn add(
     events: &mut Vec<Event>,
 ) -> io::Result<()> {
     let links = process_of.iter().filter(|&&process| process > 0).count() as u64;
-    let points = (ALL_POINTS / links.max(1)).max(1);
-    // Rates change where the arbiter is asked, and where the last transfer ends.
-    let is_thinned = is_thinned && run.outcome.arbitrations >= points;
-    let every = if is_thinned { SimDuration(run.outcome.now.0.div_ceil(points)) } else { SimDuration::ZERO };
+    let parts = (ALL_POINTS / links.max(1)).max(1);
+    let is_thinned = is_thinned && run.outcome.events.max(run.outcome.arbitrations) >= parts;
     let mut counters = Counters::new(run, process_of, events);
     let (mut at, mut ended) = (0, Ok(()));
     let mut take = |phase: &PhaseRecord| {
@@ -41,14 +39,70 @@ pub(super) fn add(
         }
     };
     let is_whole = match &run.outcome.phases {
-        Some(phases) if !is_thinned => {
+        _ if is_thinned => {
+            let mut means = Means::new(run);
+            let every = SimDuration(run.outcome.now.0.div_ceil(parts).max(1));
+            let tell = &mut |time, sent: &[_]| take(&means.until(time, sent));
+            let is_whole = replay(Listener::Progress { every, take: tell });
+            take(&means.rest());
+            is_whole
+        }
+        Some(phases) => {
             phases.iter().for_each(take);
             true
         }
-        _ => replay(every, &mut |phase| take(&phase)),
+        None => replay(Listener::Phases(&mut |phase| take(&phase))),
     };
     counters.end();
     ended.and(if is_whole { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) })
+}
+
+/// Mean rates of the parts of a run, from what transfers have sent until then.
+struct Means<'a> {
+    run: &'a Run<'a>,
+    /// The end of the last part.
+    until: SimTime,
+    /// Per task: bytes until then.
+    sent: Vec<u64>,
+    /// Those that send their last byte, by that time, and how many had by then.
+    ends: Vec<TaskId>,
+    ended: usize,
+}
+
+impl<'a> Means<'a> {
+    fn new(run: &'a Run<'a>) -> Self {
+        let times = &run.outcome.tasks;
+        let mut ends: Vec<TaskId> = run.transfers().filter(|task| !times[task.index()].sent.is_never()).collect();
+        ends.sort_by_key(|task| times[task.index()].sent);
+        Self { run, until: SimTime::ZERO, sent: vec![0; times.len()], ends, ended: 0 }
+    }
+
+    /// The mean rates from the last part's end to a time at which the active transfers have sent so much.
+    fn until(&mut self, time: SimTime, active: &[(TaskId, u64)]) -> PhaseRecord {
+        let outcome = self.run.outcome;
+        let left = &self.ends[self.ended..];
+        let ended = left.partition_point(|task| outcome.tasks[task.index()].sent <= time);
+        let all = left[..ended].iter().map(|task| (*task, outcome.sent_bytes[task.index()]));
+        let mut rates = Vec::with_capacity(ended + active.len());
+        for (task, bytes) in all.chain(active.iter().copied()) {
+            let before = &mut self.sent[task.index()];
+            if bytes > *before {
+                rates.push((task, (bytes - *before) as f64 / (time - self.until).seconds()));
+            }
+            *before = bytes.max(*before);
+        }
+        self.ended += ended;
+        let start = std::mem::replace(&mut self.until, time);
+        PhaseRecord { start, end: time, rates, steps: Vec::new() }
+    }
+
+    /// Those from there to the end of the run.
+    fn rest(&mut self) -> PhaseRecord {
+        let outcome = self.run.outcome;
+        let is_active = |task: &TaskId| outcome.tasks[task.index()].sent.is_never();
+        let active = self.run.transfers().filter(is_active).map(|task| (task, outcome.sent_bytes[task.index()]));
+        self.until(outcome.now.max(self.until), &active.collect::<Vec<_>>())
+    }
 }
 
 /// Links, each with its share of a transfer's rate.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::draw::{Canvas, gantt};
 use weir_report::{LinkPattern, Run, TraceFilter, write_trace};
-use weir_sim_core::{Outcome, PhaseRecord, TaskId, TaskTimes};
+use weir_sim_core::{Listener, Outcome, PhaseRecord, TaskId, TaskTimes};
 
 use crate::planned::{at, reported};
 use crate::results::with_run;
@@ -89,7 +89,7 @@ fn charts_fit_their_width_and_names_line_up() {
 }
 
 /// Of runs that recorded their phases, or have none.
-fn no_replay(_: SimDuration, _: &mut dyn FnMut(PhaseRecord)) -> bool {
+fn no_replay(_: Listener<'_>) -> bool {
     true
 }
 
@@ -191,31 +191,49 @@ fn a_trace_has_a_thread_per_engine_with_slices_of_work_and_of_waiting() {
     assert_eq!(of(&events, "X", ["tid", "name"])[3], [json!(2), json!("y/k0")]);
 }
 
-/// Of a part of a run all 2 links together have 40,000 values, so that one stands for 0.6 ms of 12 s. A run of fewer changes
-/// keeps them all.
+/// Of a part of a run all 2 links together have 40,000 values: the means of 0.6 ms of 12 s each. A run of fewer changes keeps
+/// them all. t0 has sent 60 B after 0.6 ms and ends 0.3 ms later, t1 sends all of its bytes between two instants.
 #[test]
-fn a_part_of_a_run_has_fewer_values() {
-    let every = |arbitrations: u64, filter: TraceFilter| {
+fn a_part_of_a_run_has_means() {
+    let counters = |events: u64, filter: TraceFilter| {
         let asked = Cell::new(None);
         let busy = |outcome: &mut Outcome| {
-            three_phases(outcome);
-            (outcome.phases, outcome.arbitrations, outcome.now) = (None, arbitrations, at(12.0));
+            (outcome.phases, outcome.events, outcome.now) = (None, events, at(12.0));
+            let times = |start: u64, sent: u64| TaskTimes {
+                ready: SimTime(start),
+                start: SimTime(start),
+                sent: SimTime(sent),
+                end: SimTime(sent),
+            };
+            (outcome.tasks[0], outcome.tasks[1]) = (times(0, 900_000_000), times(1_300_000_000, 1_400_000_000));
+            (outcome.sent_bytes[0], outcome.sent_bytes[1]) = (90, 12);
         };
-        let replay = |every, _: &mut dyn FnMut(PhaseRecord)| {
-            asked.set(Some(every));
+        let replay = |listener: Listener<'_>| {
+            if let Listener::Progress { every, take } = listener {
+                asked.set(Some(every));
+                take(SimTime(600_000_000), &[(TaskId(0), 60)]);
+                (2..=20_000).for_each(|part| take(SimTime(part * 600_000_000), &[]));
+            }
             true
         };
-        with_run(2, busy, |run| write_trace(run, &filter, &replay, &|| false, &mut Vec::new())).expect("to memory");
-        asked.get()
+        let mut out = Vec::new();
+        with_run(2, busy, |run| write_trace(run, &filter, &replay, &|| false, &mut out)).expect("writes to memory");
+        let trace: Value = serde_json::from_slice(&out).expect("is JSON");
+        let events = trace["traceEvents"].as_array().expect("a list").clone();
+        let rates = events.iter().filter(|event| event["name"] == "rate" && event["pid"] == 1);
+        let rate = |event: &Value| {
+            (event["ts"].as_f64().expect("a time"), event["args"]["GB/s"].as_f64().expect("a rate") * 1e9)
+        };
+        (asked.get(), rates.map(rate).map(|(ts, rate)| (ts, rate.round())).collect::<Vec<_>>())
     };
-    let (all, top) = (TraceFilter::default(), TraceFilter { links: Vec::new(), most: Some(1) });
+    let top = || TraceFilter { links: Vec::new(), most: Some(2) };
     let links = TraceFilter { links: vec![LinkPattern::new("*")], most: None };
-    let coarse = Some(SimDuration(600_000_000));
-    assert_eq!(
-        [every(60_000, all), every(60_000, top.clone()), every(60_000, links)],
-        [Some(SimDuration::ZERO), coarse, coarse]
-    );
-    assert_eq!(every(19_999, top), Some(SimDuration::ZERO));
+    let (every, rates) = counters(60_000, top());
+    assert_eq!(every, Some(SimDuration(600_000_000)));
+    // 60 B and 30 B in 0.6 ms, then 12 B.
+    assert_eq!(rates, [(0.0, 100_000.0), (600.0, 50_000.0), (1200.0, 20_000.0), (1800.0, 0.0)]);
+    assert_eq!(counters(60_000, links).0, every);
+    assert_eq!((counters(60_000, TraceFilter::default()).0, counters(19_999, top()).0), (None, None));
 }
 
 /// Phases that a run did not record come one by one; what failed to come is no timeline.
@@ -229,9 +247,9 @@ fn a_trace_of_phases_that_come_one_by_one_is_the_same() {
                 *hidden.borrow_mut() = outcome.phases.take();
             }
         };
-        let replay = |every: SimDuration, listener: &mut dyn FnMut(PhaseRecord)| {
-            assert_eq!(every, SimDuration::ZERO);
-            hidden.take().into_iter().flatten().for_each(listener);
+        let replay = |listener: Listener<'_>| {
+            let Listener::Phases(take) = listener else { panic!("each phase is shown") };
+            hidden.take().into_iter().flatten().for_each(take);
             is_whole
         };
         let mut out = Vec::new();

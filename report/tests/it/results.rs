@@ -10,8 +10,8 @@ use weir_report::page::{MOST_ROWS, Page};
 use weir_report::{Alone, ArbiterInfo, Detail, Run, results_schema, text, write_explanation, write_run};
 use weir_scenario::Scenario;
 use weir_sim_core::{
-    Bottleneck, EngineId, LinkTotals, Outcome, PhaseRecord, PhaseStep, ServiceId, Stop, Task, TaskGraphBuilder, TaskId,
-    TaskTimes, Work,
+    Bottleneck, EngineId, LinkTotals, Listener, Outcome, PhaseRecord, PhaseStep, ServiceId, Stop, Task,
+    TaskGraphBuilder, TaskId, TaskTimes, Work,
 };
 
 pub(crate) const SECOND: u64 = 1_000_000_000_000;
@@ -393,8 +393,9 @@ fn a_page_of_retold_phases_is_that_of_recorded_ones() {
     let phases = with_run(MOST_ROWS + 1, |_| (), |run| run.outcome.phases.clone()).expect("are recorded");
     let tell = |complete: bool| {
         let phases = &phases;
-        move |_: SimDuration, listener: &mut dyn FnMut(PhaseRecord)| {
-            phases.iter().cloned().for_each(listener);
+        move |listener: Listener<'_>| {
+            let Listener::Phases(take) = listener else { panic!("pages show phases") };
+            phases.iter().cloned().for_each(take);
             complete
         }
     };

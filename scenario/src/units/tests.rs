@@ -202,3 +202,13 @@ fn numbers_of_lanes_have_no_sign() {
     }
     assert!(["+3", "-3", " 3", "3 ", ""].iter().all(|text| whole_number(text, 9).is_err()));
 }
+
+#[test]
+fn eight_bits_of_any_prefix_are_its_byte() {
+    for prefix in ["", "k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi"] {
+        let (bits, byte) = (format!("24{prefix}b"), format!("3{prefix}B"));
+        assert_eq!(byte_size(&bits), byte_size(&byte), "{bits}");
+        assert_eq!(bandwidth(&format!("{bits}/s")), bandwidth(&format!("{byte}/s")), "{bits}/s");
+    }
+    assert_eq!(byte_size("1PiB"), Ok(1 << 50));
+}

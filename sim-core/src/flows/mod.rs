@@ -50,6 +50,11 @@ struct Active {
 }
 
 impl Active {
+    fn sent(&self, now: SimTime) -> (TaskId, u64) {
+        let remaining = remaining_after(self.remaining, self.rate, now - self.since);
+        (self.task, self.bytes - (remaining.ceil() as u64).min(self.bytes))
+    }
+
     /// How long its rate has been 0.
     fn blocked_until(&self, now: SimTime) -> SimDuration {
         if self.rate == 0.0 { self.blocked.plus(now - self.since) } else { self.blocked }
@@ -264,6 +269,15 @@ impl<'a> Flows<'a> {
         rates
     }
 
+    /// The active transfers with the bytes that they have sent, in id order.
+    pub(crate) fn sent(&mut self, now: SimTime) -> Vec<(TaskId, u64)> {
+        self.all.make_ready(&self.active);
+        let slots = self.all.columns().slots.iter().copied().chain(self.waiting());
+        let mut sent: Vec<_> = slots.map(|slot| self.active[slot as usize].sent(now)).collect();
+        sent.sort_unstable();
+        sent
+    }
+
     /// The arbiter's steps for all active transfers; from the bindings where it has no explanation.
     pub(crate) fn explain(&mut self, now: SimTime) -> Result<Vec<PhaseStep>, SimError> {
         let mut steps = Vec::new();
@@ -307,7 +321,7 @@ impl<'a> Flows<'a> {
         for slot in slots {
             let a = self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
-            let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
+            let (_, sent) = a.sent(now);
             self.deliver(slot, sent);
             let full = self.full_rate(self.own_class(slot));
             let bottleneck = self.bottlenecks.close(slot, now, remaining, full);

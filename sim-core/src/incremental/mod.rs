@@ -40,6 +40,7 @@ use crate::tasks::{TaskGraph, TaskId, Work};
 use clocks::Clocks;
 use events::Gone;
 use numbers::{INF, Level, Scale};
+use progress::Standing;
 use resources::Resources;
 
 /// The active transfers of a run under a policy whose answers are changes.
@@ -287,12 +288,23 @@ impl<'a> Incremental<'a> {
         all.iter().map(|s| (TaskId(s.id), self.scale.rate(s.level) * f64::from(s.weight))).collect()
     }
 
+    /// The active transfers with the bytes that they have sent, in id order.
+    pub(crate) fn sent(&self, now: SimTime) -> Vec<(TaskId, u64)> {
+        let standings = self.clocks.standings(now.0, &*self.arbiter);
+        let sent = standings.iter().filter_map(|s| Some((TaskId(s.id), self.sent_of(s, self.carries(s.id)?.1))));
+        sent.collect()
+    }
+
+    fn sent_of(&self, standing: &Standing, bytes: u64) -> u64 {
+        bytes - self.scale.bytes_left(standing.left, standing.weight).min(bytes)
+    }
+
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut all = Vec::with_capacity(self.len());
         for standing in self.clocks.standings(now.0, &*self.arbiter) {
             let Some((class, bytes)) = self.carries(standing.id) else { continue };
-            let sent = bytes - self.scale.bytes_left(standing.left, standing.weight).min(bytes);
+            let sent = self.sent_of(&standing, bytes);
             self.sent[class.index()] += sent;
             all.push((TaskId(standing.id), sent, self.bottleneck(&standing.gone, class)));
         }

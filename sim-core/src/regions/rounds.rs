@@ -12,6 +12,9 @@ use crate::disjoint_sets::DisjointSets;
 const TOGETHER: f64 = 1e-9;
 /// What an offer may differ from a fixed rate before that is fixed anew, relative to it (step 3).
 const SAME: f64 = 1e-6;
+/// By so much of itself a total is larger than another one: both answers may fill the same links, and then rounding must not
+/// decide (*assumed*, as in step 2).
+const LARGER: f64 = 1e-9;
 
 /// A segment of a transfer: its region, and its place among the segments there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -288,7 +291,7 @@ impl Rounds {
         let now = self.totals(parts);
         for transfer in 0..self.transfers.len() {
             let set = self.sets.root(transfer as u32) as usize;
-            if now[set] <= before[set] {
+            if now[set] <= before[set] * (1.0 + LARGER) {
                 self.transfers[transfer] = self.first.1[transfer];
                 for at in self.row(transfer) {
                     let Place { region, place } = self.segments[at];

@@ -4,16 +4,19 @@ use crate::common::{World, arbiter, case};
 use crate::incremental::{incremental, policies};
 use crate::properties::{any_arbiter, run};
 use proptest::prelude::*;
-use weir_sim_core::api::SimDuration;
-use weir_sim_core::{Outcome, PhaseListener, PhaseRecord, RunOptions, Simulation, TaskId};
+use weir_sim_core::api::{SimDuration, SimTime};
+use weir_sim_core::{Listener, Outcome, PhaseRecord, RunOptions, Simulation, TaskId};
 
-/// A run whose phases are handed over, read at most once in `every`.
-fn listened(world: &World, name: &str, options: RunOptions<'_>, every: SimDuration) -> (Outcome, Vec<PhaseRecord>) {
+fn run_with(world: &World, name: &str, options: RunOptions<'_>, listener: Listener<'_>) -> Outcome {
     let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
     let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+    simulation.run_with_listener(arbiter.as_mut(), flags, options, listener).expect("all end")
+}
+
+/// A run whose phases are handed over.
+fn listened(world: &World, name: &str, options: RunOptions<'_>) -> (Outcome, Vec<PhaseRecord>) {
     let mut taken = Vec::new();
-    let listener = PhaseListener { every, take: &mut |phase| taken.push(phase) };
-    let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, options, listener).expect("all end");
+    let outcome = run_with(world, name, options, Listener::Phases(&mut |phase| taken.push(phase)));
     (outcome, taken)
 }
 
@@ -26,30 +29,31 @@ proptest! {
             world.tasks.set_order(&all);
         }
         let options = RunOptions { phases: true, explain: true, ..RunOptions::default() };
-        let (outcome, taken) = listened(&world, name, options, SimDuration::ZERO);
+        let (outcome, taken) = listened(&world, name, options);
         prop_assert_eq!(Outcome { phases: Some(taken), ..outcome }, run(&world, name, options));
     }
 
-    /// A phase that is read has the rates of its first instant, and the next is read as soon as rates differ and it is due.
+    /// What has been sent at an instant is the rates of the phases until then, in both ways.
     #[test]
-    fn phases_are_read_once_in_a_while(case in case(3..12, 1..24), name in any_arbiter(), part in 1..40_u64) {
+    fn progress_is_that_of_the_rates(case in case(3..12, 1..24), which in 0..5_usize, both in any::<bool>(), part in 1..40_u64) {
         let Some(world) = case.world() else { return Ok(()) };
-        let all = run(&world, name, RunOptions { phases: true, ..RunOptions::default() });
-        let phases = all.phases.expect("are recorded");
-        let every = SimDuration(all.now.0 / part);
-        let (outcome, read) = listened(&world, name, RunOptions::default(), every);
+        let (entry, name) = policies().into_iter().nth(which).expect("five policies");
+        let options = if both { incremental(&entry) } else { RunOptions::default() };
+        let (all, phases) = listened(&world, name, options);
+        let every = SimDuration((all.now.0 / part).max(1));
+        let mut told = Vec::new();
+        let take = &mut |time: SimTime, sent: &[(TaskId, u64)]| told.push((time, sent.to_vec()));
+        let outcome = run_with(&world, name, options, Listener::Progress { every, take });
         prop_assert_eq!((outcome.fingerprint, outcome.phases), (all.fingerprint, None));
-        prop_assert!(read.len() as u64 <= part + 1);
-        for phase in &read {
-            let of = phases.iter().find(|of| (of.start..of.end).contains(&phase.start));
-            prop_assert_eq!(of.map(|of| &of.rates), Some(&phase.rates));
-        }
-        for pair in read.windows(2) {
-            prop_assert!(pair[1].start >= pair[0].start.after(every));
-        }
-        // Whoever moves bytes for so long is seen.
-        for phase in phases.iter().filter(|phase| phase.end - phase.start > every) {
-            prop_assert!(read.iter().any(|one| one.rates == phase.rates), "{phase:?} {read:?}");
+        prop_assert!(told.len() as u64 >= part - 1 && told.len() as u64 <= part + 1);
+        for (number, (time, sent)) in (1..).zip(&told) {
+            prop_assert_eq!(*time, SimTime(number * every.0));
+            for &(task, bytes) in sent {
+                let until = |phase: &PhaseRecord| (phase.end.min(*time) - phase.start.min(*time)).seconds();
+                let of = |phase: &PhaseRecord| phase.rates.iter().find(|of| of.0 == task).map_or(0.0, |of| of.1);
+                let expected: f64 = phases.iter().map(|phase| of(phase) * until(phase)).sum();
+                prop_assert!((bytes as f64 - expected).abs() <= expected * 1e-6 + 1.0, "{name}: {bytes}, {expected}");
+            }
         }
     }
 
@@ -58,7 +62,7 @@ proptest! {
     fn phases_of_changes_add_up(case in case(3..12, 1..40)) {
         let Some(world) = case.world() else { return Ok(()) };
         for (entry, name) in policies() {
-            let (outcome, phases) = listened(&world, name, incremental(&entry), SimDuration::ZERO);
+            let (outcome, phases) = listened(&world, name, incremental(&entry));
             prop_assert!(outcome.phases.is_none());
             let mut sent = vec![0.0; outcome.tasks.len()];
             for phase in &phases {

@@ -10,7 +10,7 @@ use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimD
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
 use weir_sim_core::{
-    self as sim, Changing, Fabric, LinkChanges, OnFailure, Outcome, PacketSettings, PhaseListener, Sharing, Simulation,
+    self as sim, Changing, Fabric, LinkChanges, Listener, OnFailure, Outcome, PacketSettings, Sharing, Simulation,
     Stop, TaskGraph, admit, make_arbiter,
 };
 
@@ -130,11 +130,7 @@ impl<'a> PreparedRun<'a> {
     }
 
     /// Runs the scenario and hands over its phases one by one.
-    pub(crate) fn run_with_listener(
-        &self,
-        options: &RunOptions,
-        listener: PhaseListener<'_>,
-    ) -> Result<Outcome, Error> {
+    pub(crate) fn run_with_listener(&self, options: &RunOptions, listener: Listener<'_>) -> Result<Outcome, Error> {
         if self.spec.packets.is_some() {
             return Err(self.no_rates());
         }

@@ -4,4 +4,5 @@ mod events;
 mod joint;
 mod measured;
 mod optimize;
+mod regions;
 mod what_if;

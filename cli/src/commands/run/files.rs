@@ -4,6 +4,7 @@ use std::path::Path;
 
 use weir::{ArbiterSpec, Error, Replay, Scenario};
 use weir_report::{Run, TraceFilter, write_trace};
+use weir_sim_core::Listener;
 
 use crate::args::RunArgs;
 use crate::export::{Export, is_too_large, left_out};
@@ -75,8 +76,8 @@ impl<'a> Files<'a> {
         let replay = Replay::new(scenario, spec, run, &interrupt::is_overdue);
         let written = output::replace_with(target, |file| {
             // Packets have no rates.
-            let each = |every, take: &mut dyn FnMut(_)| spec.packets.is_some() || replay.each(every, take);
-            write_trace(run, &filter, &each, &interrupt::is_overdue, file)
+            let tell = |listener: Listener<'_>| spec.packets.is_some() || replay.tell(listener);
+            write_trace(run, &filter, &tell, &interrupt::is_overdue, file)
         });
         replay.failed()?;
         written

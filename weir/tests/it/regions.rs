@@ -1,0 +1,78 @@
+//! Regions: what equal totals decide.
+
+use weir::{Input, Scenario};
+
+/// Ends by id, ps.
+fn ends(text: &str) -> Vec<(String, u64)> {
+    let scenario = Scenario::opener().load(Input::text(text.to_owned(), "regions.yaml", None)).expect("is right");
+    let run = scenario.run().expect("ends");
+    let mut ends: Vec<_> =
+        run.transfers().expect("are named").into_iter().map(|t| (t.id, t.end.expect("it ended").0)).collect();
+    ends.sort();
+    ends
+}
+
+/// Both answers fill the memory, so the first one counts, in which nobody of a lower priority is served beside others:
+/// whatever the last bits of n shares add up to.
+#[test]
+fn a_low_priority_waits_whatever_sums_round_to() {
+    for n in 1..12 {
+        let pair =
+            |of: usize| format!("  - transfer: {{ id: a{of}, from: g{}, to: g{}, size: 12MB }}\n", 2 * of, 2 * of + 1);
+        let text = format!(
+            "weir: 1
+topology:
+  tree:
+    sw:
+      kind: switch
+      memory: {{ bandwidth: 12GB/s }}
+      children: {{ \"g[0-24]\": {{ kind: gpu, engines: 2, link: {{ bandwidth: 12GB/s }} }} }}
+arbiter: strict-priority
+workload:
+{}  - transfer: {{ id: low, from: g0, to: g24, size: 12MB, priority: -1 }}
+",
+            (0..n).map(pair).collect::<String>()
+        );
+        let ends = ends(&text);
+        let (low, others) = ends.split_last().expect("is there");
+        for (id, end) in others {
+            assert!(end.abs_diff(n as u64 * 1_000_000_000) <= 10, "{n}: {id} ends at {end}");
+        }
+        assert!(low.1.abs_diff((n as u64 + 1) * 1_000_000_000) <= 10, "{n}: {low:?}");
+    }
+}
+
+/// Transfers of different sources may change places in the file.
+#[test]
+fn places_in_the_file_do_not_decide_between_equal_totals() {
+    let head = "weir: 1
+topology:
+  tree:
+    rc:
+      kind: root-complex
+      children:
+        g3: { kind: gpu, link: { bandwidth: 28GB/s } }
+        x:
+          kind: switch
+          link: { bandwidth: 19GB/s }
+          children:
+            g0: { kind: gpu, link: { bandwidth: 14GB/s, shared: 11GB/s } }
+            g1: { kind: gpu, link: { bandwidth: 25GB/s } }
+            g2: { kind: gpu, link: { bandwidth: 10GB/s } }
+arbiter: pcie-congestion
+workload:
+";
+    let items = [
+        "  - transfer: { id: t1, from: g2, to: g0, size: 60MB, weight: 5 }\n",
+        "  - transfer: { id: t3, from: g1, to: g0, size: 60MB }\n",
+        "  - transfer: { id: t5, from: g0, to: g2, size: 60MB }\n",
+        "  - transfer: { id: t9, from: g3, to: g2, size: 60MB, weight: 2 }\n",
+    ];
+    let of = |order: [usize; 4]| ends(&format!("{head}{}", order.map(|item| items[item]).concat()));
+    let first = of([0, 1, 2, 3]);
+    for order in [[0, 1, 3, 2], [3, 2, 1, 0], [1, 0, 2, 3], [2, 3, 0, 1]] {
+        for ((id, end), (_, other)) in first.iter().zip(of(order)) {
+            assert!(end.abs_diff(other) <= 10, "{order:?}: {id} ends at {end} and {other}");
+        }
+    }
+}
