@@ -9,16 +9,19 @@ use crate::tasks::TaskId;
 /// Rates of phases that are kept at once, at most: 16 bytes each, 2.4 GB; *assumed*.
 pub const MOST_RATES: usize = 150_000_000;
 
+/// Takes an instant, and the bytes that each active transfer has sent until then, by id.
+pub type TakeProgress<'l> = dyn FnMut(SimTime, &[(TaskId, u64)]) + 'l;
+
 /// Hears of rates or progress while a run goes on, so that an outcome need not hold them.
 pub enum Listener<'l> {
     /// Takes each phase when it is over.
     Phases(&'l mut dyn FnMut(PhaseRecord)),
-    /// Takes, at multiples of a time above 0, the bytes that each active transfer has sent so far, by id.
+    /// Takes what has been sent at multiples of a time.
     Progress {
-        /// That time.
+        /// That time, above 0.
         every: SimDuration,
-        /// Takes an instant with its transfers.
-        take: &'l mut dyn FnMut(SimTime, &[(TaskId, u64)]),
+        /// Takes what has been sent.
+        take: &'l mut TakeProgress<'l>,
     },
 }
 
