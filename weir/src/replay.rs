@@ -1,4 +1,4 @@
-//! The phases of a run once more, from a second run, so that they need not fit into memory.
+//! The phases or the progress of a run once more, from a second run, so that they need not fit into memory.
 
 use std::cell::Cell;
 use std::sync::Arc;

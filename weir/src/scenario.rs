@@ -217,7 +217,7 @@ impl Scenario {
         Ok(run)
     }
 
-    /// Runs under an arbiter, and hands over phases instead of recording them.
+    /// Runs under an arbiter, and tells a listener of phases or progress instead of recording them.
     ///
     /// # Errors
     /// As [`Self::run`].

@@ -187,6 +187,41 @@ fn a_timeline_may_be_of_some_links_and_transfers() {
     assert!(wrong.code == 2 && wrong.stderr.contains("has no such link"), "{}", wrong.stderr);
 }
 
+/// Thinned counters add up to the bytes of each link, wherever the run stops. Packets have no rates, thinned or not.
+#[test]
+fn thinned_counters_add_up() {
+    let folder = Folder::new();
+    let text = "weir: 1
+topology: { tree: { sw: { kind: switch, children: { \"g[0-7]\": { kind: gpu, link: { bandwidth: 1GB/s } } } } } }
+ranks: \"g[0-7]\"
+workload:
+  - pattern: { kind: random, count: 1500, seed: 1, size: [1kB, 2kB], within: 1ms }
+";
+    let (file, target) = (folder.write("many.yaml", text), folder.path("trace.json"));
+    // All 16 links, so that 2,500 parts of the run are fewer than its events.
+    let counters = |more: &[&str]| {
+        let ended = run(&[&["run", &*file, "--json", "--timeline", &target, "--timeline-links", "sw"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let trace = std::fs::read_to_string(&target).expect("is there");
+        let trace: serde_json::Value = serde_json::from_str(&trace).expect("is JSON");
+        let events = trace["traceEvents"].as_array().expect("a list");
+        let link = events.iter().find(|event| event["args"]["name"] == "g0 → sw").expect("it carries bytes");
+        let own = events.iter().filter(|event| event["name"] == "rate" && event["pid"] == link["pid"]);
+        let value =
+            |event: &serde_json::Value| (event["ts"].as_f64().unwrap(), event["args"]["GB/s"].as_f64().unwrap());
+        (json_lines(&ended.stdout).remove(0), own.map(value).collect::<Vec<_>>())
+    };
+    for stop in [&[][..], &["--until", "500us"], &["--until", "500001ns"]] {
+        let (result, values) = counters(stop);
+        let carried: f64 = values.windows(2).map(|pair| pair[0].1 * 1e3 * (pair[1].0 - pair[0].0)).sum();
+        let links = result["links"].as_array().expect("a list");
+        let bytes =
+            links.iter().find(|link| link["from"] == "g0").expect("it carries bytes")["bytes"].as_f64().unwrap();
+        assert!((carried - bytes).abs() < 2.0 + bytes * 1e-9, "{stop:?}: {carried} of {bytes}");
+    }
+    assert_eq!(counters(&["--fidelity", "packet"]).1, []);
+}
+
 /// What was decided before the run, and may be otherwise with contention, is said.
 #[test]
 fn receives_from_any_rank_are_named_as_decided_before_the_run() {

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
-use super::matching::{NONE, Progress, check_sizes, match_in, refuse_stuck, unmatched_message};
+use super::matching::{NONE, Progress, check_sizes, partners_so_far, refuse_stuck, unmatched_message};
 use super::operations::{Operation, Program, Successors, Work};
 use super::params::Loggops;
 use super::queues::{Key, Queues};
@@ -177,7 +177,8 @@ impl<'p> Run<'p> {
             self.push_freed();
         }
         if self.progress.done.contains(&false) {
-            refuse_stuck(self.program, &self.partners_by_time(), &self.progress)?;
+            let partner = partners_so_far(self.program, &self.taken_by, &self.progress);
+            refuse_stuck(self.program, &partner, &self.progress)?;
         }
         if let Some((_, send)) = self.ranks.iter().filter_map(|rank| rank.mailbox.left()).min() {
             return Err(unmatched_message(self.program, self.partner, send));
@@ -213,18 +214,6 @@ impl<'p> Run<'p> {
         }
         freed.clear();
         self.freed = freed;
-    }
-
-    /// Which send each receive has taken so far, and what the others would take.
-    fn partners_by_time(&self) -> Vec<u32> {
-        let mut partner = vec![NONE; self.program.operations.len()];
-        for (send, &receive) in (0..).zip(&self.taken_by).filter(|(_, receive)| **receive != NONE) {
-            (partner[send as usize], partner[receive as usize]) = (receive, send);
-        }
-        let mut order: Vec<u32> = (0..partner.len() as u32).filter(|&n| partner[n as usize] == NONE).collect();
-        order.sort_by_key(|&number| !self.progress.begun[number as usize]);
-        match_in(self.program, &order, &mut partner);
-        partner
     }
 
     /// A receive is posted by its processor once that has done what it is busy with when the receive becomes free.

@@ -31,7 +31,7 @@ pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
 }
 
 /// Matches operations in this order.
-pub(super) fn match_in(program: &Program, order: &[u32], partner: &mut [u32]) {
+fn match_in(program: &Program, order: &[u32], partner: &mut [u32]) {
     let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
     for &number in order {
         let operation = &program.operations[number as usize];
@@ -47,6 +47,19 @@ pub(super) fn match_in(program: &Program, order: &[u32], partner: &mut [u32]) {
             None => own.push_back(number),
         }
     }
+}
+
+/// Partners where sends have been taken by receives in the order of time, `taken_by` per send: the others match in the order of
+/// the file, those that have begun first.
+pub(super) fn partners_so_far(program: &Program, taken_by: &[u32], progress: &Progress) -> Vec<u32> {
+    let mut partner = vec![NONE; program.operations.len()];
+    for (send, &receive) in (0..).zip(taken_by).filter(|(_, receive)| **receive != NONE) {
+        (partner[send as usize], partner[receive as usize]) = (receive, send);
+    }
+    let mut order: Vec<u32> = (0..partner.len() as u32).filter(|&n| partner[n as usize] == NONE).collect();
+    order.sort_by_key(|&number| !progress.begun[number as usize]);
+    match_in(program, &order, &mut partner);
+    partner
 }
 
 /// All operations, each behind those that it waits for; of those that are ready the first of the file. What waits for itself

@@ -17,7 +17,8 @@ const ALL_POINTS: u64 = 40_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
 /// a value is the mean of one of so many equal parts of the run that there are [`ALL_POINTS`] at most; a run of fewer changes
-/// keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned.
+/// keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned. Packets
+/// have no rates, and their links no counters.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
@@ -26,6 +27,9 @@ pub(super) fn add(
     stop: &dyn Fn() -> bool,
     events: &mut Vec<Event>,
 ) -> io::Result<()> {
+    if run.outcome.packets.is_some() {
+        return Ok(());
+    }
     let links = process_of.iter().filter(|&&process| process > 0).count() as u64;
     let parts = (ALL_POINTS / links.max(1)).max(1);
     let is_thinned = is_thinned && run.outcome.events.max(run.outcome.arbitrations) >= parts;
@@ -44,7 +48,7 @@ pub(super) fn add(
             let every = SimDuration(run.outcome.now.0.div_ceil(parts).max(1));
             let tell = &mut |time, sent: &[_]| take(&means.until(time, sent));
             let is_whole = replay(Listener::Progress { every, take: tell });
-            take(&means.rest());
+            means.rest().iter().for_each(take);
             is_whole
         }
         Some(phases) => {
@@ -96,12 +100,15 @@ impl<'a> Means<'a> {
         PhaseRecord { start, end: time, rates, steps: Vec::new() }
     }
 
-    /// Those from there to the end of the run.
-    fn rest(&mut self) -> PhaseRecord {
+    /// Those from there to the end of the run; none where that was the last part's.
+    fn rest(&mut self) -> Option<PhaseRecord> {
         let outcome = self.run.outcome;
+        if outcome.now <= self.until {
+            return None;
+        }
         let is_active = |task: &TaskId| outcome.tasks[task.index()].sent.is_never();
         let active = self.run.transfers().filter(is_active).map(|task| (task, outcome.sent_bytes[task.index()]));
-        self.until(outcome.now.max(self.until), &active.collect::<Vec<_>>())
+        Some(self.until(outcome.now, &active.collect::<Vec<_>>()))
     }
 }
 

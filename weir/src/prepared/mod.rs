@@ -129,7 +129,7 @@ impl<'a> PreparedRun<'a> {
         outcome.map_err(|error| self.stopped(&error))
     }
 
-    /// Runs the scenario and hands over its phases one by one.
+    /// Runs the scenario, and tells a listener of its phases or progress.
     pub(crate) fn run_with_listener(&self, options: &RunOptions, listener: Listener<'_>) -> Result<Outcome, Error> {
         if self.spec.packets.is_some() {
             return Err(self.no_rates());

@@ -74,11 +74,9 @@ impl<'a> Files<'a> {
     fn timeline(&self, target: &Path, run: &Run<'_>, scenario: &Scenario, spec: &ArbiterSpec) -> Result<(), Error> {
         let filter = TraceFilter { links: self.args.timeline_links.clone(), most: self.args.timeline_top };
         let replay = Replay::new(scenario, spec, run, &interrupt::is_overdue);
-        let written = output::replace_with(target, |file| {
-            // Packets have no rates.
-            let tell = |listener: Listener<'_>| spec.packets.is_some() || replay.tell(listener);
-            write_trace(run, &filter, &tell, &interrupt::is_overdue, file)
-        });
+        let tell = |listener: Listener<'_>| replay.tell(listener);
+        let written =
+            output::replace_with(target, |file| write_trace(run, &filter, &tell, &interrupt::is_overdue, file));
         replay.failed()?;
         written
     }
