@@ -41,7 +41,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
 fn parameter(f: &Fitted) -> Value {
     let (state, error) = match f.known {
         Known::Error(error) => ("fitted", Some(error)),
-        Known::IfNarrowest(error) => ("if narrowest", Some(error)),
+        Known::IfNarrowest(error) => ("if narrowest", error),
         Known::Exactly => ("fitted", None),
         Known::Together => ("together", None),
         Known::Unseen => ("unseen", None),

@@ -31,7 +31,11 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
     match fitted.known {
         Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
         Known::IfNarrowest(error) => {
-            format!("± {} if it is the narrowest, see below", small(fitted.parameter.kind, error))
+            let kind = fitted.parameter.kind;
+            let error =
+                error.map_or_else(|| "error not known,".to_owned(), |error| format!("± {}", small(kind, error)));
+            let which = if kind.is_capacity() { "it is" } else { "links are as taken" };
+            format!("{error} if {which} the narrowest, see below")
         }
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),

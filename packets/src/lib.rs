@@ -21,6 +21,7 @@ pub use engine::{
     PortPhase, PortRecord, ReadSpec, TransferSpec,
 };
 pub use network::{
-    Inputs, LinkSettings, MOST_HEADER, MOST_PAYLOAD, Network, NetworkError, NodeSettings, Queues, Switching,
+    Inputs, LinkSettings, MOST_HEADER, MOST_PAYLOAD, MOST_REQUESTERS, Network, NetworkError, NodeSettings, Queues,
+    Switching,
 };
 pub use wire::WireRate;

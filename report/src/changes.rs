@@ -170,6 +170,11 @@ impl<'a> Run<'a> {
         format!("{name} {went_on}, as link {from} – {to} was down, by {routes}")
     }
 
+    /// Whether some link carried something else during the run than the topology says.
+    pub(crate) fn has_changed_links(&self) -> bool {
+        !self.outcome.link_changes.is_empty()
+    }
+
     /// What the links that changed did: a sentence for each of those that were down longest, without a full stop.
     pub(crate) fn change_sentences(&self) -> Vec<String> {
         // Both directions change together.

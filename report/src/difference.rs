@@ -15,6 +15,9 @@ use weir_scenario::PlannedOperation;
 const RELATIVE: f64 = 1e-9;
 /// Why times differ where transfers go packet by packet.
 const PACKETS: &str = "bytes cross the links packet by packet, the formula takes them at a steady rate";
+/// Why times differ where links change and nobody was slowed.
+const CHANGED: &str = "links changed during the run, the formula takes them as the topology has them";
+
 /// The simulated time against the last estimate.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Difference<'a> {
@@ -56,8 +59,9 @@ pub(crate) fn difference<'a>(
     if shared.is_empty() && run.arbiter.packets.is_some() {
         shared.push(PACKETS.to_owned());
     } else if shared.is_empty() {
-        // Alone, the operation must be as its model says.
-        shared.extend(broken_promise(estimate, seconds, tolerance));
+        // Alone, over links as the model knows them, the operation must be as it says.
+        let promise = broken_promise(estimate, seconds, tolerance);
+        shared.extend(promise.map(|promise| if run.has_changed_links() { CHANGED.to_owned() } else { promise }));
     }
     let mut because: Vec<String> = stated(estimate, seconds).collect();
     // Others rarely make an operation faster: they are named then only where the model says nothing that does.

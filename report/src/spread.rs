@@ -14,7 +14,7 @@ use crate::schemas::time;
 pub struct EndSpread {
     /// The earliest.
     pub min: SimTime,
-    /// Number ⌊runs / 2⌋ of the ascending ends, from 0.
+    /// The one in the middle, or the mean of the two there.
     pub median: SimTime,
     /// The latest.
     pub max: SimTime,
@@ -25,7 +25,9 @@ impl EndSpread {
     #[must_use]
     pub fn of(ends: &mut [SimTime]) -> Option<Self> {
         ends.sort_unstable();
-        Some(Self { min: *ends.first()?, median: ends[ends.len() / 2], max: *ends.last()? })
+        let (min, max) = (*ends.first()?, *ends.last()?);
+        let (before, middle) = (ends[(ends.len() - 1) / 2], ends[ends.len() / 2]);
+        Some(Self { min, median: SimTime(before.0.midpoint(middle.0)), max })
     }
 
     /// The latest less the earliest.
@@ -98,7 +100,7 @@ pub(crate) struct EndSpreadJson {
     /// The earliest.
     #[serde(deserialize_with = "time")]
     pub(crate) min: f64,
-    /// Number ⌊runs / 2⌋ of the ascending ends, from 0.
+    /// The one in the middle, or the mean of the two there.
     #[serde(deserialize_with = "time")]
     pub(crate) median: f64,
     /// The latest.
@@ -117,9 +119,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_is_the_later_of_two() {
+    fn the_median_of_an_even_number_is_the_mean_of_two() {
         let mut ends = [7, 1, 9, 3].map(SimTime);
-        let (min, median, max) = (SimTime(1), SimTime(7), SimTime(9));
+        let (min, median, max) = (SimTime(1), SimTime(5), SimTime(9));
         assert_eq!(EndSpread::of(&mut ends), Some(EndSpread { min, median, max }));
         assert_eq!(EndSpread::of(&mut []), None);
     }

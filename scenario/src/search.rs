@@ -31,6 +31,8 @@ pub struct RankTraffic {
     /// The first part of the workload that sends between named devices, wherever the ranks are: a transfer, a trace, a
     /// pattern with `ranks` of its own, an operation of a model. `None` when every transfer goes from rank to rank.
     pub fixed: Option<Position>,
+    /// Whether something runs on a rank, or goes from or to one.
+    pub uses_ranks: bool,
 }
 
 impl Scenario {
@@ -73,6 +75,7 @@ impl Scenario {
             messages: self.traffic.messages(&self.groups, &self.tasks),
             unit: self.traffic.unit(),
             fixed: self.traffic.first_fixed().map(|span| self.sources.position(span)),
+            uses_ranks: self.traffic.uses_ranks(),
         }
     }
 }

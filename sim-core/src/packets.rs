@@ -2,12 +2,12 @@
 
 mod alone;
 mod causes;
+mod network;
 mod settings;
 
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use weir_packets::{BufferFills, Engine, Held, Network, NodeSettings, Notice, PacketError, PortPhase, TransferSpec};
+use weir_packets::{BufferFills, Engine, Held, Notice, PacketError, PortPhase, TransferSpec};
 use weir_plugin_api::{ClassId, Flags, HORIZON, LinkId, SimDuration, SimTime};
 
 use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep};
@@ -16,7 +16,7 @@ use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
 use crate::progress::time_to_send;
 use crate::setup::{RunOptions, Simulation};
-use crate::tasks::{EngineId, TaskId, Work};
+use crate::tasks::{TaskId, Work};
 
 pub use alone::packet_time_alone;
 pub use causes::cause_of;
@@ -83,12 +83,7 @@ impl<'a> Packets<'a> {
         settings: &'a PacketSettings,
         options: &RunOptions<'a>,
     ) -> Result<Self, SimError> {
-        let classes = &simulation.tasks.classes;
-        let carriages = (0..classes.len()).map(|class| classes.carriage(ClassId::from_index(class)));
-        let channels = Vec::from_iter(carriages.flat_map(channels_of).collect::<BTreeSet<u8>>());
-        let nodes = with_engines(simulation, &settings.nodes);
-        let network = Network::new(settings.links.clone(), nodes, channels.len().max(1) as u32);
-        let network = network.map_err(|error| failed(SimTime(0), error.into()))?;
+        let (network, channels) = settings.network(simulation).map_err(|error| failed(SimTime(0), error.into()))?;
         let fabric = simulation.fabric.view();
         let make = |policy: &PortPolicy| {
             let refused = |error| PacketError::Refused { arbiter: policy.name.clone(), error };
@@ -323,32 +318,4 @@ fn packet_priority(priority: i64) -> i32 {
 /// Picoseconds between packets of a limited transfer; 0 without a limit.
 fn interval(settings: &PacketSettings, first: u32, limit: f64) -> u64 {
     if limit.is_finite() { time_to_send(f64::from(settings.links[first as usize].payload), limit).0 } else { 0 }
-}
-
-/// Nodes with as many engines as transfers may start there at once.
-fn with_engines(simulation: &Simulation<'_>, nodes: &[NodeSettings]) -> Vec<NodeSettings> {
-    let Simulation { fabric, routes, tasks } = *simulation;
-    let mut own = vec![Vec::new(); nodes.len()];
-    for task in tasks.tasks() {
-        if let Work::Carries { class, .. } = task.work
-            && let [first, .., last] | [first @ last] = routes.links(tasks.classes.route(class))
-        {
-            own[fabric.link(*first).from.index()].push(task.engine);
-            if tasks.classes.carriage(class).is_read {
-                own[fabric.link(*last).to.index()].push(task.engine);
-            }
-        }
-    }
-    let at_once = |mut engines: Vec<EngineId>| {
-        let transfers = engines.len() as u64;
-        engines.sort_unstable();
-        let free = engines.iter().filter(|&&engine| engine == EngineId::NONE).count() as u64;
-        engines.dedup();
-        let slots = engines
-            .iter()
-            .filter(|&&engine| engine != EngineId::NONE)
-            .map(|&engine| tasks.engines()[engine.0 as usize].slots);
-        slots.map(u64::from).fold(free, u64::saturating_add).min(transfers).min(u64::from(u32::MAX)) as u32
-    };
-    nodes.iter().zip(own).map(|(node, engines)| NodeSettings { engines: at_once(engines), ..*node }).collect()
 }

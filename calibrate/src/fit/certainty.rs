@@ -20,8 +20,10 @@ const HARDLY: f64 = 1e-3;
 pub(crate) const LEAST_COLUMN: f64 = 1e-7;
 /// Correlation of errors from which it is told; *assumed*: half of one error is then the other's.
 const CORRELATED: f64 = 0.9;
-/// Entry of a projector above which parameters belong coupled (*assumed*).
+/// Entry of a projector above which parameters belong coupled (*assumed*): in directions that are hardly determined a part of a
+/// tenth, in those that are not at all one of a twentieth, above what derivatives beside a bend are wrong by.
 const COUPLED: f64 = 0.01;
+const COUPLED_AT_ALL: f64 = 3e-3;
 
 /// Parameters that the data do not tell apart.
 #[derive(Clone, PartialEq, Debug)]
@@ -74,7 +76,7 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, residuals: &[f64]) -> Certainty
     let error = |at: usize| {
         let white = whites[at] * rows as f64 / freedom.max(1) as f64;
         let error = (variance * spectrum.inverse(at, at)).max(white).sqrt() / lengths[at];
-        (lengths[at] > LEAST_COLUMN && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
+        (lengths[at] > LEAST_COLUMN && freedom > 0 && lost[(at, at)] < COUPLED_AT_ALL).then_some(error)
     };
     let error: Vec<Option<f64>> = (0..columns).map(error).collect();
     let correlated = correlated(&spectrum, &error);
@@ -154,15 +156,16 @@ impl Spectrum {
 
 /// The sets of parameters that a projector couples.
 fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Coupled> {
+    let least = if hardly { COUPLED } else { COUPLED_AT_ALL };
     let mut left: Vec<usize> =
-        (0..lengths.len()).filter(|&i| projector[(i, i)] > COUPLED && lengths[i] > LEAST_COLUMN).collect();
+        (0..lengths.len()).filter(|&i| projector[(i, i)] > least && lengths[i] > LEAST_COLUMN).collect();
     let mut all = Vec::new();
     while let Some(first) = left.first().copied() {
         let mut group = vec![first];
         let mut next = 0;
         while next < group.len() {
             let at = group[next];
-            let (joined, others) = left.iter().partition(|&&i| i != at && projector[(i, at)].abs() > COUPLED);
+            let (joined, others) = left.iter().partition(|&&i| i != at && projector[(i, at)].abs() > least);
             left = others;
             group.extend::<Vec<usize>>(joined);
             left.retain(|i| !group.contains(i));

@@ -12,6 +12,11 @@ use super::solve::{Solved, unseen_restored};
 use super::stand_ins::{StandIns, stand_ins};
 use super::told::told;
 
+/// Standard errors by which a value moves where it depends on which link is the narrowest (*assumed*: 95 of 100 are within).
+const MOVED: f64 = 2.0;
+/// By how much at least, relative to the value: data without noise have no errors (*assumed*: logs have three digits or more).
+const SAME: f64 = 1e-3;
+
 /// Judges the values found: errors, what is coupled, and each row.
 pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) -> Result<Fit, FitError> {
     let solved = unseen_restored(problem, solved)?;
@@ -22,12 +27,9 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let problem = Problem { base: &setting, ..*problem };
     let Judged { mut known, certainty, moving } = judged(&problem, &solved, &coupled)?;
     let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
-    for group in narrowest(&problem, &solved)? {
-        let taken = &mut known[group.parameters[0]];
-        if let Known::Error(error) = *taken {
-            *taken = Known::IfNarrowest(error);
-        }
-        unclear.push(group);
+    for stand_ins in stand_ins(&problem, &solved)? {
+        mark(&mut known, &values, &solved, &stand_ins);
+        unclear.push(narrowest(&problem, &solved, stand_ins)?);
     }
     let rows = compared(&problem)?;
     let each = solved.parameters.into_iter().zip(values).zip(known);
@@ -108,6 +110,21 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     Ok(Judged { known, certainty: found, moving })
 }
 
+/// Marks the bandwidth that is taken to be the narrowest, and what would have another value with the first of those in its
+/// place that could be.
+fn mark(known: &mut [Known], values: &[f64], solved: &Solved, stand_ins: &StandIns) {
+    let others = stand_ins.with_first.at.iter().zip(&solved.parameters).map(|(&at, parameter)| parameter.value(at));
+    for (i, (other, known)) in others.zip(known).enumerate() {
+        let least = SAME * values[i].abs();
+        let depends = |error: f64| i == stand_ins.taken || (other - values[i]).abs() > least.max(MOVED * error);
+        *known = match *known {
+            Known::Error(error) if depends(error) => Known::IfNarrowest(Some(error)),
+            Known::Exactly if depends(0.0) => Known::IfNarrowest(None),
+            as_it_is => as_it_is,
+        };
+    }
+}
+
 /// Parameters that cannot be told apart, with what would.
 fn unclear(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Result<Unclear, FitError> {
     let shift = |&p: &usize| Shift { parameter: &solved.parameters[p], at: solved.at[p], by: group.direction[p] };
@@ -128,17 +145,14 @@ fn cleared(problem: &Problem<'_>, solved: &Solved) -> Vec<f64> {
 }
 
 /// Bandwidths each of which could be the narrowest in the place of one that was taken to be, with what would tell.
-fn narrowest(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Unclear>, FitError> {
-    let mut all = Vec::new();
-    for StandIns { taken, others, with_first } in stand_ins(problem, solved)? {
-        let other = problem.setting_at(&with_first.parameters, &with_first.at);
-        let remedy = separate::between(problem, &other)?;
-        let names = std::iter::once(solved.parameters[taken].name.clone());
-        let names = names.chain(others.iter().map(|other| other.name.clone())).collect();
-        let parameters = std::iter::once(taken).chain(others.iter().map(|other| other.parameter)).collect();
-        all.push(Unclear { parameters, names, how: Unseparated::Narrowest, told: None, remedy });
-    }
-    Ok(all)
+fn narrowest(problem: &Problem<'_>, solved: &Solved, stand_ins: StandIns) -> Result<Unclear, FitError> {
+    let StandIns { taken, others, with_first } = stand_ins;
+    let other = problem.setting_at(&with_first.parameters, &with_first.at);
+    let remedy = separate::between(problem, &other)?;
+    let names = std::iter::once(solved.parameters[taken].name.clone());
+    let names = names.chain(others.iter().map(|other| other.name.clone())).collect();
+    let parameters = std::iter::once(taken).chain(others.iter().map(|other| other.parameter)).collect();
+    Ok(Unclear { parameters, names, how: Unseparated::Narrowest, told: None, remedy })
 }
 
 /// Every row with its simulated time.

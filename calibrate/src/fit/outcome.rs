@@ -9,9 +9,9 @@ use super::parameter::{Parameter, Setting};
 pub enum Known {
     /// Fitted, with its standard error in the unit of the value.
     Error(f64),
-    /// Fitted, with its standard error if it is the narrowest link; others in its place explain the rows as well, and it may
-    /// then be anything above.
-    IfNarrowest(f64),
+    /// Fitted if it is the narrowest link, or others are that are taken to be, with its standard error where there are more
+    /// rows than parameters. Other links in that place explain the rows as well; it may then be anything above, or elsewhere.
+    IfNarrowest(Option<f64>),
     /// Fitted, but there are no more rows than parameters, so that nothing is known of its error.
     Exactly,
     /// Not determined: others can make up for it.

@@ -79,6 +79,15 @@ impl<'a> Simulator<'a> {
         &self.experiments[experiment].links
     }
 
+    /// The bytes of the transfers of an experiment that cross any of some links, with those of a reply.
+    pub(crate) fn sizes_over(&self, experiment: usize, links: &[LinkId]) -> impl Iterator<Item = u64> {
+        let own = &self.experiments[experiment];
+        let there = self.runs[own.run].ways().zip(own.transfers.iter().map(|transfer| transfer.bytes));
+        let back = own.reply.iter().map(|(way, bytes)| (&way[..], *bytes));
+        let crosses = move |way: &[LinkId]| links.iter().any(|link| way.contains(link));
+        there.chain(back).filter(move |(way, _)| crosses(way)).map(|(_, bytes)| bytes)
+    }
+
     /// How many transfers of an experiment cross any of some links.
     #[must_use]
     pub(crate) fn crossing(&self, experiment: usize, links: &[LinkId]) -> usize {

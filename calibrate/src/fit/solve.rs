@@ -69,7 +69,14 @@ impl Solved {
     ) -> Result<Option<Self>, FitError> {
         let mut other = self.clone();
         given.iter().for_each(|&(i, coordinate)| other.at[i] = coordinate);
-        other.descend(problem, moves)?;
+        let mut moves = moves.to_vec();
+        loop {
+            other.descend(problem, &moves)?;
+            if !other.fix_at_zero(&moves) {
+                break;
+            }
+            moves.retain(|&i| !other.zero[i]);
+        }
         other.squares = problem.squares(&other.setting(problem, &other.at))?;
         Ok((other.squares <= self.squares * 1.0001 + slack(problem)).then_some(other))
     }

@@ -106,7 +106,11 @@ impl Search<'_> {
         let moved: Vec<Parameter> = moves.iter().map(|&i| candidate.parameters[i].clone()).collect();
         let from: Vec<f64> = moves.iter().map(|&i| candidate.at[i]).collect();
         let found = Problem { base: &base, ..*self.problem }.solve(&moved, &from)?;
-        moves.iter().zip(found).for_each(|(&i, u)| candidate.at[i] = candidate.parameters[i].within_limits(u));
+        for (&i, u) in moves.iter().zip(found) {
+            let parameter = &candidate.parameters[i];
+            let least = if parameter.kind.is_time() { 0.0 } else { f64::NEG_INFINITY };
+            candidate.at[i] = parameter.within_limits(u).max(least);
+        }
         Ok(self.is_as_good(&candidate)?.then_some(candidate))
     }
 

@@ -80,10 +80,8 @@ pub(super) fn wanted(
 /// the bandwidth could take, too.
 fn latencies(problem: &Problem<'_>, options: &FitOptions, used: &[LinkId]) -> (Vec<Parameter>, Option<String>) {
     let of_one_size = |parameter: &Parameter| {
-        let crossing = |e: &usize| problem.simulator.links(*e).iter().any(|link| parameter.links.contains(link));
-        let crossing = (0..problem.experiments.len()).filter(crossing);
-        let sizes: BTreeSet<u64> =
-            crossing.flat_map(|e| problem.experiments[e].transfers.iter().map(|t| t.bytes)).collect();
+        let all = 0..problem.experiments.len();
+        let sizes: BTreeSet<u64> = all.flat_map(|e| problem.simulator.sizes_over(e, &parameter.links)).collect();
         options.bandwidth && sizes.len() < 2
     };
     let all = parameter::latencies(problem.machine, used);

@@ -201,6 +201,10 @@ impl State {
         log: &mut Log,
     ) -> Result<(), Box<Diagnostic>> {
         let width = case.rows.first().map_or(0, Vec::len);
+        if copies.between_devices() {
+            let missing: Vec<String> = (case.rows.len()..width).map(|row| row.to_string()).collect();
+            source.all_rows(case.at.line, &missing)?;
+        }
         for (row, cells) in case.rows.iter().enumerate() {
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
             if copies.beside == Beside::TheOtherWay && copies.between_devices() && row >= width {

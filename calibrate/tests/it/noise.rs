@@ -31,7 +31,7 @@ impl Count {
     fn add(&mut self, fit: &Fit, name: &str, expected: f64) {
         let fitted = fit.parameters.iter().find(|f| f.parameter.name.starts_with(name));
         let fitted = fitted.unwrap_or_else(|| panic!("no {name} in {:#?}", fit.parameters));
-        let (Known::Error(error) | Known::IfNarrowest(error)) = fitted.known else {
+        let (Known::Error(error) | Known::IfNarrowest(Some(error))) = fitted.known else {
             panic!("{name} has no error: {fitted:?}")
         };
         // Of the size of the noise: tau is a difference of two times.

@@ -41,6 +41,28 @@ fn end_ps(keys: &str) -> u64 {
 
 const US: u64 = 1_000_000;
 
+/// Traffic with a seed begins at once, as without: 1 MB has half of the link, for a mean time that is far longer than it takes.
+#[test]
+fn random_traffic_begins_with_on() {
+    for seed in 0..4 {
+        let keys =
+            format!("events: [{{ load: {{ links: [[h0, sw]], share: 50%, on: 10s, off: 1us, seed: {seed} }} }}]");
+        assert_eq!(end_ps(&keys), 2000 * US, "{seed}");
+    }
+}
+
+/// A formula knows the links of the topology: where one carries more for a while, that is said, not a mistake of the model.
+#[test]
+fn operations_over_links_that_carry_more_are_no_error_of_the_model() {
+    let keys = "events: [{ at: 0s, links: all, bandwidth: 4GB/s }]";
+    let text =
+        two_hosts(keys) + "  - collective: { id: c, kind: all-gather, size: 4MB, ranks: 'h[0-1]', start: 10ms }\n";
+    let ended = run_in(&TempDir::new().expect("a folder"), &text, &["run", "s.yaml"]);
+    assert!(ended.stdout.contains("links changed during the run, the formula takes them as"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("% of the bound of the links as the topology has them"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("an error of the model"), "{}", ended.stdout);
+}
+
 #[test]
 fn events_by_hand() {
     let down = "{ at: 400us, for: 300us, link: [h0, sw], bandwidth: down }";

@@ -5,6 +5,7 @@ mod common;
 
 mod accepted;
 mod accuracy;
+mod calibrated;
 mod commands;
 mod delays;
 mod engines;
@@ -25,6 +26,7 @@ mod packet_reads;
 mod packets;
 mod plugins;
 mod port_plugins;
+mod progress;
 mod report;
 mod rerouting;
 mod routing;

@@ -2,11 +2,11 @@
 //!
 //! **Definition.** A cut is all ranks at or below a node of the tree against the others, or those of a machine. The
 //! bytes that must cross it, over the bandwidth of all links that do: with a of the n ranks inside, and inwards for
-//! outwards where the two differ:
+//! outwards where the two differ, and P = ⌊S/n⌋ the whole bytes of a part:
 //! ```text
 //! all-reduce       S                    broadcast, reduce    S, towards or from the side without the root
-//! all-gather       a/n · S outwards     scatter, gather      (ranks on the side without the root)/n · S
-//! reduce-scatter   (n−a)/n · S          all-to-all           a(n−a)/n · S
+//! all-gather       a · P outwards       scatter, gather      (ranks on the side without the root) · P
+//! reduce-scatter   (n−a) · P            all-to-all           a(n−a) · P
 //! send-recv-chain  S for each neighbour on the other side
 //! ```
 //! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks, and 2(M−1)·S out of M
@@ -105,8 +105,10 @@ fn whole(collective: &Collective, sides: &[Below]) -> Option<Bound> {
 
 /// Bytes that must cross a cut outwards and inwards.
 fn crossing(collective: &Collective, cut: &Below) -> [f64; 2] {
-    let (size, n, inside) = (collective.size as f64, collective.ranks.len() as f64, cut.ranks as f64);
-    let (ours, others) = (inside / n * size, (n - inside) / n * size);
+    let (size, n, inside) = (collective.size as f64, collective.ranks.len() as u64, cut.ranks as f64);
+    // Parts are whole bytes, and those that are larger by one may all be on the side where they need not cross.
+    let part = (collective.size / n.max(1)) as f64;
+    let (ours, others) = (inside * part, (n as f64 - inside) * part);
     let from_root = |inwards: f64, outwards: f64| if cut.has_root { [outwards, 0.0] } else { [0.0, inwards] };
     let turned = |[outwards, inwards]: [f64; 2]| [inwards, outwards];
     match collective.kind {

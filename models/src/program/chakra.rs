@@ -24,6 +24,19 @@ const BARRIER: u64 = 9;
 /// `NodeType` of the schema.
 const KINDS: [&str; 8] =
     ["INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"];
+/// `CollectiveCommType` of the schema.
+const COLLECTIVE_KINDS: [&str; 10] = [
+    "ALL_REDUCE",
+    "REDUCE",
+    "ALL_GATHER",
+    "GATHER",
+    "SCATTER",
+    "BROADCAST",
+    "ALL_TO_ALL",
+    "REDUCE_SCATTER",
+    "REDUCE_SCATTER_BLOCK",
+    "BARRIER",
+];
 /// Of [`COLLECTIVES`] of a group.
 const GROUP_BITS: u32 = COLLECTIVES.ilog2();
 /// Groups that have tags of their own, that of all ranks included.
@@ -321,7 +334,7 @@ impl Reader {
         Ok(group)
     }
 
-    fn steps(&self, node: &Node, number: usize) -> Result<Steps, Problem> {
+    fn steps(&mut self, node: &Node, number: usize) -> Result<Steps, Problem> {
         let group = &self.groups[number];
         let Some(place) = group.ranks.iter().position(|&rank| rank == self.rank) else {
             let (id, name, rank) = (node.id, shown(&group.name), self.rank);
@@ -342,6 +355,10 @@ impl Reader {
         let count = group.collectives.wrapping_add((number as u32) << GROUP_BITS);
         let member = Member::new(place as u32, ranks, count);
         let part = bytes.div_ceil(u64::from(ranks));
+        let which = COLLECTIVE_KINDS.get(kind as usize).copied().unwrap_or_default();
+        if !self.counts {
+            self.program.agree(member.tag, self.rank, which)?;
+        }
         let mut steps = self.steps_of(node, member, (kind, ranks), (bytes, part), group)?;
         for work in steps.iter_mut().flatten() {
             match work {

@@ -18,7 +18,7 @@ pub(super) type Steps = Vec<Vec<Work>>;
 pub(super) struct Member {
     rank: u32,
     ranks: u32,
-    tag: u32,
+    pub(super) tag: u32,
 }
 
 impl Member {

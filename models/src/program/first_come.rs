@@ -1,13 +1,14 @@
 //! Which messages receives from any rank, or with any tag, take over the fabric.
 //!
 //! **Definition.** A plan has the message of each receive before the run, so messages come in the order that they have without
-//! contention: every operation takes the time that it takes alone, and processors and links are free. A receiver knows of a
-//! message o, the latency of its route and L after the begin of its send. A receive takes the first message that fits, in that
-//! order (MPI 4.1, section 3.5). That contention does not change the order is *assumed*.
+//! contention: every message takes the time that it takes alone, whatever else its links and interfaces carry. A processor
+//! serves one operation after the other, as in the plan. A receiver knows of a message o, the latency of its route and L after
+//! the begin of its send. A receive takes the first message that fits, in that order (MPI 4.1, section 3.5). That contention does
+//! not change the order is *assumed*, and that an unexpected message is taken in by the processor with the sender's number.
 //! **Ties.** Of equal times, what was freed first; then the order of the file.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use weir_plugin_api::{CallError, NodeId, PS_PER_S, Surroundings};
 
@@ -76,15 +77,19 @@ pub(super) fn partners(
         left: program.waits(),
         mailboxes: Mailbox::of_ranks(program).collect(),
         begun: vec![0; count],
+        taken: vec![None; count],
+        processors: BTreeMap::new(),
         progress: Progress::new(count),
         partner: vec![NONE; count],
     };
     let free = (0..).zip(run.left.clone()).filter(|(_, left)| *left == 0);
-    free.for_each(|(number, _)| run.push(0, Event::Begin(number)));
+    free.for_each(|(number, _)| run.push(0, Event::Ready(number)));
     while let Some(Reverse((time, _, event))) = run.due.pop() {
         match event {
+            Event::Ready(number) => run.ready(time, number),
             Event::Begin(number) => run.begin(time, number),
             Event::Known(send) => run.known(time, send),
+            Event::Arrived(send) => run.arrived(time, send),
             Event::Done(number) => run.done(time, number),
         }
     }
@@ -95,9 +100,13 @@ pub(super) fn partners(
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
+    /// Nothing is left to wait for but the processor.
+    Ready(u32),
     Begin(u32),
     /// The receiver knows of the message of a send.
     Known(u32),
+    /// All of it is there.
+    Arrived(u32),
     Done(u32),
 }
 
@@ -112,6 +121,10 @@ struct Run<'p> {
     mailboxes: Vec<Mailbox>,
     /// Per operation: when it has begun, ps.
     begun: Vec<u64>,
+    /// Per send: when a processor has taken in its message, ps.
+    taken: Vec<Option<u64>>,
+    /// By rank and number: when it is free, ps.
+    processors: BTreeMap<(u32, u32), u64>,
     progress: Progress,
     partner: Vec<u32>,
 }
@@ -129,6 +142,27 @@ impl Run<'_> {
     /// L.
     fn latency(&self) -> u64 {
         self.costs.message.latency.0.round() as u64
+    }
+
+    /// When a processor begins with what is ready at `time` and takes so long.
+    fn serve(&mut self, time: u64, processor: (u32, u32), lasts: u64) -> u64 {
+        let free = self.processors.entry(processor).or_default();
+        let begin = time.max(*free);
+        *free = begin.saturating_add(lasts);
+        begin
+    }
+
+    fn ready(&mut self, time: u64, number: u32) {
+        let operation = self.program.operations[number as usize];
+        let lasts = match operation.work {
+            Work::Compute { time } => time.round() as u64,
+            Work::Send { bytes, .. } => self.processing(bytes),
+            Work::Receive { .. } | Work::Join => return self.begin(time, number),
+        };
+        match self.serve(time, (operation.rank, operation.cpu), lasts) {
+            begin if begin == time => self.begin(time, number),
+            begin => self.push(begin, Event::Begin(number)),
+        }
     }
 
     fn begin(&mut self, time: u64, number: u32) {
@@ -157,8 +191,30 @@ impl Run<'_> {
         let known = [overhead, latency, self.latency()].into_iter().fold(time, u64::saturating_add);
         self.push(known, Event::Known(number));
         if bytes <= self.costs.sending.unawaited() {
-            let parts = [self.processing(bytes), self.costs.sends(rank, to, bytes)];
-            self.push(parts.into_iter().fold(time, u64::saturating_add), Event::Done(number));
+            let leaves = time.saturating_add(self.processing(bytes));
+            self.leave(leaves, number, to, bytes);
+            self.push(leaves.saturating_add(self.costs.sends(rank, to, bytes)), Event::Done(number));
+        }
+    }
+
+    /// The bytes of a message are on their way.
+    fn leave(&mut self, time: u64, send: u32, to: u32, bytes: u64) {
+        let (latency, lasts) = self.costs.way(self.program.operations[send as usize].rank, to, bytes);
+        let arrives = [latency, lasts, self.latency()].into_iter().fold(time, u64::saturating_add);
+        self.push(arrives, Event::Arrived(send));
+    }
+
+    /// The receiver's processor takes in a message.
+    fn arrived(&mut self, time: u64, send: u32) {
+        let operation = self.program.operations[send as usize];
+        let Work::Send { to, bytes, .. } = operation.work else { return };
+        let receive = self.partner[send as usize];
+        let number = self.program.operations.get(receive as usize).map_or(operation.cpu, |receive| receive.cpu);
+        let lasts = self.processing(bytes);
+        let taken = self.serve(time, (to, number), lasts).saturating_add(lasts);
+        self.taken[send as usize] = Some(taken);
+        if receive != NONE {
+            self.push(taken, Event::Done(receive));
         }
     }
 
@@ -175,22 +231,20 @@ impl Run<'_> {
         }
     }
 
-    /// A message and its receive have met: a rendezvous begins, else the bytes are on their way.
+    /// A message and its receive have met: a rendezvous begins, else the bytes are on their way, or there.
     fn meet(&mut self, time: u64, send: u32, receive: u32) {
         (self.partner[send as usize], self.partner[receive as usize]) = (receive, send);
         let operation = self.program.operations[send as usize];
         let Work::Send { to, bytes, .. } = operation.work else { return };
-        let (latency, lasts) = self.costs.way(operation.rank, to, bytes);
-        let (sent, waits) =
-            (self.begun[send as usize].saturating_add(self.processing(bytes)), bytes > self.costs.sending.unawaited());
-        let leaves = if waits { sent.max(self.begun[receive as usize]) } else { sent };
-        let arrives = leaves.saturating_add(latency).saturating_add(lasts);
-        if waits {
+        if bytes > self.costs.sending.unawaited() {
+            let sent = self.begun[send as usize].saturating_add(self.processing(bytes));
+            let leaves = sent.max(self.begun[receive as usize]);
+            self.leave(leaves, send, to, bytes);
             let sends = self.costs.sends(operation.rank, to, bytes);
             self.push(leaves.saturating_add(sends).max(time), Event::Done(send));
+        } else if let Some(taken) = self.taken[send as usize] {
+            self.push(taken.max(time), Event::Done(receive));
         }
-        let taken = [self.latency(), self.processing(bytes)].into_iter().fold(arrives, u64::saturating_add);
-        self.push(taken.max(time), Event::Done(receive));
     }
 
     fn done(&mut self, time: u64, number: u32) {
@@ -204,7 +258,7 @@ impl Run<'_> {
         for &(next, _) in successors.of(number).iter().filter(|(_, by_begin)| *by_begin == begin) {
             self.left[next as usize] -= 1;
             if self.left[next as usize] == 0 {
-                self.push(time, Event::Begin(next));
+                self.push(time, Event::Ready(next));
             }
         }
     }

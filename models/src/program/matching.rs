@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use weir_plugin_api::CallError;
 
-use super::operations::{ANY, Operation, Program, Successors, Work};
+use super::operations::{ANY, Operation, Program, SAME_COLLECTIVES, Successors, Work};
 use crate::operation::refused;
 
 /// Stands for no partner.
@@ -87,12 +87,11 @@ pub(super) fn check_sizes(program: &Program, partner: &[u32]) -> Result<(), Call
     for (number, operation) in (0..).zip(&program.operations) {
         let (Work::Send { bytes, tag, .. }, other) = (operation.work, partner[number as usize]) else { continue };
         if let Some(Work::Receive { bytes: room, .. }) = program.operations.get(other as usize).map(|other| other.work)
-            && room > 0
-            && bytes > room
+            && if program.is_of_collective(tag) { bytes != room } else { room > 0 && bytes > room }
         {
             let (send, receive) = (program.text(number), program.text(other));
             let remedy = match program.is_of_collective(tag) {
-                true => "let all ranks have the same collectives, with the same sizes, in the same order",
+                true => SAME_COLLECTIVES,
                 false => "give the receive room for the message",
             };
             return Err(refused(format!("file: {send}, but {receive}; {remedy}")));

@@ -21,6 +21,10 @@ pub(super) const FIRST_TAG: u32 = 1 << 31;
 /// Collectives of one group that have tags of their own; *assumed*, more than a trace has.
 pub(super) const COLLECTIVES: u32 = 1 << 20;
 
+/// What to do where ranks do not meet in collectives.
+pub(super) const SAME_COLLECTIVES: &str =
+    "let all ranks have the same collectives, with the same sizes, in the same order";
+
 /// Stands for any source or any tag of a receive.
 pub(super) const ANY: u32 = u32::MAX;
 
@@ -83,6 +87,8 @@ pub(super) struct Program {
     pub(super) file_of: Vec<u32>,
     /// Whether the format has collectives, so that tags from [`FIRST_TAG`] on are theirs.
     pub(super) has_collectives: bool,
+    /// By tag: the first rank that has this collective, and which one it is.
+    pub(super) collectives: BTreeMap<u32, (u32, Box<str>)>,
 }
 
 impl Program {
@@ -148,6 +154,17 @@ impl Program {
     /// Whether messages with a tag are those of a collective.
     pub(super) fn is_of_collective(&self, tag: u32) -> bool {
         (self.first_of_collectives()..ANY).contains(&tag)
+    }
+
+    /// Notes which collective a rank has under a tag: all ranks have the same.
+    pub(super) fn agree(&mut self, tag: u32, rank: u32, which: &str) -> Result<(), Problem> {
+        let (first, other) = self.collectives.entry(tag).or_insert_with(|| (rank, which.into()));
+        if **other == *which {
+            return Ok(());
+        }
+        let number = (tag - FIRST_TAG) % COLLECTIVES + 1;
+        let other = format!("rank {rank} has `{which}` as collective {number}, and rank {first} `{other}`");
+        Err(format!("{other}; {SAME_COLLECTIVES}"))
     }
 
     /// Counts an operation by its word.

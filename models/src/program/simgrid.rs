@@ -139,10 +139,10 @@ impl Arguments<'_> {
         Ok(bytes as u64)
     }
 
-    /// A rank or tag; −1 stands for any.
+    /// A rank or tag; −1 stands for any, as do SimGrid's own `MPI_ANY_SOURCE` and `MPI_ANY_TAG` (include/smpi/smpi.h).
     fn number(&self, at: usize) -> Result<u32, Problem> {
         let word = self.word(at)?;
-        if word == "-1" {
+        if matches!((at, word), (_, "-1") | (0, "-555") | (1, "-444")) {
             return Ok(ANY);
         }
         word.parse()
@@ -292,11 +292,19 @@ impl Reader {
         given.at_most(arguments)?;
         let list = |from: usize| given.list(from, ranks);
         let of = |sizes: Vec<u64>| move |rank: u32| sizes[rank as usize];
-        let root = |at: usize| given.root(at, ranks);
+        let root_at = match given.action {
+            "bcast" | "broadcast" => Some(1),
+            "reduce" | "gather" | "scatter" => Some(2),
+            "gatherv" | "scatterv" => Some(n + 1),
+            _ => None,
+        };
+        let root = root_at.map(|at| given.root(at, ranks)).transpose()?;
+        let which = root.map_or_else(|| given.action.to_owned(), |root| format!("{} from {root}", given.action));
+        let root = root.unwrap_or(0);
         let parts = match given.action {
             "barrier" => member.all_reduce(0),
-            "bcast" | "broadcast" => member.broadcast(root(1)?, given.bytes(0)?),
-            "reduce" => member.reduce(root(2)?, given.bytes(0)?),
+            "bcast" | "broadcast" => member.broadcast(root, given.bytes(0)?),
+            "reduce" => member.reduce(root, given.bytes(0)?),
             "allreduce" => member.all_reduce(given.bytes(0)?),
             "alltoall" | "allgather" => {
                 let (sent, received) = (given.bytes(0)?, given.bytes(1)?);
@@ -304,19 +312,19 @@ impl Reader {
             }
             "gather" => {
                 let part = given.bytes(1)?;
-                member.gather(root(2)?, given.bytes(0)?, |_| part)
+                member.gather(root, given.bytes(0)?, |_| part)
             }
             "scatter" => {
                 let part = given.bytes(0)?;
-                member.scatter(root(2)?, |_| part, given.bytes(1)?)
+                member.scatter(root, |_| part, given.bytes(1)?)
             }
             "alltoallv" => member.exchange(of(list(1)?), of(list(n + 2)?)),
             "allgatherv" => {
                 let sent = given.bytes(0)?;
                 member.exchange(|_| sent, of(list(1)?))
             }
-            "gatherv" => member.gather(root(n + 1)?, given.bytes(0)?, of(list(1)?)),
-            "scatterv" => member.scatter(root(n + 1)?, of(list(0)?), given.bytes(n)?),
+            "gatherv" => member.gather(root, given.bytes(0)?, of(list(1)?)),
+            "scatterv" => member.scatter(root, of(list(0)?), given.bytes(n)?),
             "reducescatter" => {
                 let sizes = list(0)?;
                 let own = sizes[rank as usize];
@@ -328,6 +336,7 @@ impl Reader {
                 return Err(format!("no action is named `{}`; there are {known}", shown(other)));
             }
         };
+        self.program.agree(member.tag, rank, &which.replace("broadcast", "bcast"))?;
         self.parts(rank, &parts)?;
         let flops = match given.action {
             "reduce" | "allreduce" => given.real(1)?,

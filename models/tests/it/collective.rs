@@ -303,6 +303,24 @@ fn the_bound_by_the_busiest_cut() {
     }
 }
 
+/// Parts are whole bytes: with few of them some ranks have fewer than the mean.
+#[test]
+fn the_bound_holds_for_a_few_bytes() {
+    let (world, ranks) = machines(2, 4, 1e12, 1e9, 0);
+    for size in [1, 3, 7, 11, 13] {
+        for (kind, algorithms) in ALL {
+            for algorithm in algorithms.iter().filter(|word| **word != "nvls") {
+                let params = json!({ "kind": kind, "algorithm": algorithm, "size": size, "ranks": ranks });
+                let all = estimates(&world, "collective", &params).list;
+                // Where no whole byte must cross a cut, there is none.
+                let bound = all.iter().find(|one| one.formula == "bound").map_or(0.0, |bound| bound.seconds * 1e12);
+                let time = time_of(&world, "collective", &params) as f64;
+                assert!(time + 0.5 >= bound, "{size} B of {kind} by {algorithm}: {time} ps, bound {bound} ps");
+            }
+        }
+    }
+}
+
 /// The details say where the cut is: at the switch of the first machine, below which the root is. Its link is the narrowest: S
 /// of a broadcast goes out, of a reduce in, and half of S of a gather.
 #[test]

@@ -113,6 +113,23 @@ fn receives_from_any_leave_collectives_alone() {
     }
 }
 
+/// The processor of rank 1 needs 1 µs for each message, so that its second one leaves 4 µs after the begin, and that of rank 2
+/// after 3.5 µs. SimGrid's own words for any rank and any tag are known, too.
+#[test]
+fn receives_from_any_know_that_processors_are_busy() {
+    let world = World::star(3, 1e12, 0);
+    let sends = "1 compute 1000\n1 isend 0 0 100\n1 compute 1000\n1 isend 0 0 100\n1 waitall\n2 compute 2500\n2 isend 0 0 100\n2 waitall\n";
+    for any in ["-1 0", "-555 0", "-555 -444"] {
+        let trace = format!("{sends}0 recv {any} 100\n0 recv {any} 100\n0 recv 1 0 100\n");
+        let params = json!({ "file": named(json!([trace])), "format": "simgrid-ti", "ranks": [1, 2, 3], "flop_rate": 1e9,
+            "message": { "overhead": 1_000_000 } });
+        // 2 µs, 3.5 µs and 4 µs; 100 B at 1 B/ps, and 1 µs at the receiver, whose processor takes one after the other.
+        for (line, end) in [(9, 3_000_100), (10, 4_500_100), (11, 5_500_100)] {
+            assert_eq!(end_of(&world, &params, &format!("r0.{line}.recv")), end, "{any}, line {line}");
+        }
+    }
+}
+
 /// GOAL has no collectives: a receive with any tag takes the highest tags, too.
 #[test]
 fn tags_of_goal_are_all_its_own() {

@@ -154,6 +154,9 @@ fn what_is_wrong_in_a_trace_is_said_with_its_line() {
         ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
         ("0 allreduce 5 0\n1 compute 1\n", "has no send"),
         ("0 bcast -5\n", "give a number of at least 0"),
+        ("0 allreduce 5 0\n1 barrier\n", "line 2: rank 1 has `barrier` as collective 1, and rank 0 `allreduce`"),
+        ("0 bcast 5 0\n1 bcast 5 1\n", "rank 1 has `bcast from 1` as collective 1, and rank 0 `bcast from 0`"),
+        ("0 bcast 5\n1 bcast 6\n", "but rank 1, line 2: receive 6 B from rank 0, collective 1; let all ranks have"),
     ] {
         let said = refusal(&world, "program", &trace(text));
         assert!(said.starts_with("file: ") && said.contains(words), "{text}: {said}");

@@ -41,7 +41,7 @@ impl Engine {
         Head {
             slot,
             channel: u32::from(asked.channel),
-            bytes: asked.piece + self.wires[out as usize].header_of(asked.header),
+            bytes: asked.bytes,
             payload: asked.piece,
             ready: SimTime(ready),
             visible: SimTime(visible),

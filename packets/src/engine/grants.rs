@@ -19,8 +19,9 @@ pub(super) struct Offer {
 pub(super) struct Asked {
     pub(super) requester: Requester,
     pub(super) transfer: u32,
-    /// Bytes of payload to send.
+    /// Bytes of payload to send, and on the wire.
     pub(super) piece: u32,
+    pub(super) bytes: u32,
     /// How many units of its transfer that is: bytes, or one request.
     pub(super) units: u32,
     /// Where in the list of routes its link is.
@@ -37,6 +38,7 @@ impl Asked {
         requester: Requester::Engine { node: NONE, engine: NONE },
         transfer: NONE,
         piece: 0,
+        bytes: 0,
         units: 0,
         place: 0,
         channel: 0,
@@ -61,11 +63,13 @@ impl Engine {
         let Packet { out, transfer, payload, channel, header, place, is_last, .. } = *packet;
         let input = self.routes[place as usize - 1];
         let slot = self.slot_of_input(out, input, u32::from(channel));
-        let piece = payload.min(self.wires[out as usize].piece(&self.wires[input as usize]));
+        let wire = &self.wires[out as usize];
+        let piece = payload.min(wire.piece(&self.wires[input as usize]));
+        let bytes = piece + wire.header_of(header);
         let units = if transfer < REQUESTS { piece } else { 1 };
         let is_last = is_last && piece == payload;
         let requester = Requester::Queue { queue, input };
-        self.ask(out, slot, Asked { requester, transfer, piece, units, place, channel, header, is_last });
+        self.ask(out, slot, Asked { requester, transfer, piece, bytes, units, place, channel, header, is_last });
     }
 
     /// The next packet of a transfer at an engine of its source asks for the first link of its route.
@@ -77,9 +81,10 @@ impl Engine {
         let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.bytes - of.left).min(whole)) as u32;
         let (piece, units) = if id < REQUESTS { (units, units) } else { (0, 1) };
         let is_last = u64::from(units) == of.left;
+        let bytes = piece + wire.header_of(header);
         let slot = self.slot_of_engine(out, engine, u32::from(channel));
         let requester = Requester::Engine { node: wire.from, engine };
-        self.ask(out, slot, Asked { requester, transfer: id, piece, units, place, channel, header, is_last });
+        self.ask(out, slot, Asked { requester, transfer: id, piece, bytes, units, place, channel, header, is_last });
     }
 
     /// A requester has a packet for an output.
@@ -215,7 +220,7 @@ impl Engine {
                     continue;
                 }
                 let credit = &mut self.credits[first_credit + usize::from(asked.channel)];
-                let room = credit.room(asked.piece, Some(wire.header_of(asked.header)));
+                let room = credit.room(asked.piece, Some(asked.bytes - asked.piece));
                 if denied == Some((asked.channel, room)) {
                     continue;
                 }

@@ -14,7 +14,7 @@ impl Engine {
             self.record_grant(now, offer, &asked);
         }
         let wire = &mut self.wires[out as usize];
-        let bytes = asked.piece + wire.header_of(asked.header);
+        let bytes = asked.bytes;
         let sent = now.saturating_add(wire.time(bytes));
         let (first, end) = wire.masks;
         self.asking[(first + slot / 64) as usize] &= !(1 << (slot % 64));
@@ -214,7 +214,7 @@ impl Engine {
             out,
             asked.channel,
             asked.piece,
-            Some(wire.header_of(asked.header)),
+            Some(asked.bytes - asked.piece),
         );
     }
 

@@ -386,7 +386,7 @@ export interface Spread {
 export interface EndSpread {
   /** The earliest. */
   min: number;
-  /** Number ⌊runs / 2⌋ of the ascending ends, from 0. */
+  /** The one in the middle, or the mean of the two there. */
   median: number;
   /** The latest. */
   max: number;

@@ -227,7 +227,7 @@ impl Reader<'_> {
         let item = self.seeded(seed);
         for pair in self.places.of(context, fields.get("links"))? {
             let stream = stream(item, pair);
-            self.push(context, fields.span, pair, Steps::Random { seed, stream, up, lasts, state })?;
+            self.push(context, fields.span, pair, Steps::Random { seed, stream, begins_up: true, up, lasts, state })?;
         }
         Ok(())
     }
@@ -247,7 +247,10 @@ impl Reader<'_> {
         let seed = seed.transpose()?.map(|seed| (seed, self.seeded(seed)));
         for pair in self.places.of(context, fields.get("links"))? {
             let steps = match seed {
-                Some((seed, item)) => Steps::Random { seed, stream: stream(item, pair), up: off, lasts: on, state },
+                Some((seed, item)) => {
+                    let stream = stream(item, pair);
+                    Steps::Random { seed, stream, begins_up: false, up: off, lasts: on, state }
+                }
                 None => Steps::Periodic { first: SimTime::ZERO, every: SimDuration(on.0 + off.0), lasts: on, state },
             };
             self.push(context, fields.span, pair, steps)?;

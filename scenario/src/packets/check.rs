@@ -1,9 +1,9 @@
 //! Holds a run of packets against what packets can do, and against the buffers that they cross.
 
 use rustc_hash::FxHashSet;
-use weir_packets::LinkSettings;
+use weir_packets::{LinkSettings, MOST_REQUESTERS};
 use weir_plugin_api::{ClassId, LinkId};
-use weir_sim_core::{PacketSettings, TaskId, Work};
+use weir_sim_core::{NetworkError, PacketSettings, Simulation, TaskId, Work};
 
 use super::PacketRun;
 use crate::context::{Context, Read};
@@ -47,6 +47,7 @@ impl Check<'_> {
             self.class(ClassId::from_index(class), settings)?;
         }
         self.refuse_paced_queues()?;
+        self.refuse_crowded_ports(settings)?;
         if !self.run.skips && self.hops(settings) > MOST_WITHOUT_SKIPPING {
             let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
             return Err(self.context.error(self.run.span, message, "leave `skip_ahead` out, or send less"));
@@ -73,6 +74,21 @@ impl Check<'_> {
         let task = (0..).map(TaskId).zip(self.workload.tasks.tasks()).find(|(_, task)| is_wanted(task.work));
         let place = task.and_then(|(task, _)| Some((task, self.workload.groups.of(task)?)));
         place.map_or(self.run.span, |(task, group)| group.place(task.0 - group.first))
+    }
+
+    /// Refuses ports at which more may ask than one serves.
+    fn refuse_crowded_ports(&mut self, settings: &PacketSettings) -> Read<()> {
+        let (topology, workload) = (self.topology, self.workload);
+        let simulation = Simulation { fabric: &topology.fabric, routes: &workload.routes, tasks: &workload.tasks };
+        let Err(error) = settings.network(&simulation) else { return Ok(()) };
+        let NetworkError::Requesters { link, requesters } = error else {
+            return Err(self.context.error(self.run.span, error.to_string(), "change `packet` of this link"));
+        };
+        let link = name_of(topology, LinkId(link));
+        let message =
+            format!("{requesters} transfers and links may ask for {link} at once, {MOST_REQUESTERS} is the most");
+        let help = "give the devices there `engines`, or run it with `fidelity: fluid`";
+        Err(self.context.error(self.run.span, message, help))
     }
 
     /// Refuses limits, windows and reads of transfers that share a queue of their device.

@@ -146,12 +146,13 @@ impl Unroller<'_> {
         let values::Repetitions { count, table } =
             values::repetitions(self.context, self.files, &group.fields, &place.variables)?;
         let mut whole = Ends::default();
+        let number = self.names.new_group();
         for repetition in 0..count.unwrap_or(1) {
             // Nothing may come of a repetition, which takes time all the same.
             self.spend(1, group.fields.span)?;
             let mut place = place.clone();
             if count.is_some() {
-                place.iterations = place.iterations.with(repetition + 1);
+                place.iterations = place.iterations.with(number, repetition + 1);
             }
             place.variables.extend(table.iter().flat_map(|table| table.row(repetition)));
             let once = self.once(group, &place)?;
@@ -171,6 +172,10 @@ impl Unroller<'_> {
         let loops = values::loops(self.context, group.fields.get("for"), &place.variables)?;
         let mut ends = Ends::default();
         let combinations = loops.iter().fold(1, |product: u64, one| product.saturating_mul(one.count()));
+        // Each takes more than one, whatever comes of it.
+        if combinations > self.left {
+            return Err(self.too_large(group.fields.span));
+        }
         for combination in 0..combinations {
             self.spend(1 + loops.len() as u64, group.fields.span)?;
             let mut inner = place.clone();

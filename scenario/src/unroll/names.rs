@@ -12,9 +12,18 @@ use crate::context::{Context, Read};
 use crate::source::Span;
 use crate::yaml::{Data, Entry, Scalar, Value};
 
-/// The numbers, from 1, of the repetitions around an operation, the outermost first.
+/// The repetitions around an operation, the outermost first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Iterations(Vec<u64>);
+pub(super) struct Iterations(Vec<Iteration>);
+
+/// One repetition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Iteration {
+    /// The group that is repeated: a number of its own for each time that it is written out.
+    group: u32,
+    /// From 1.
+    number: u64,
+}
 
 impl Iterations {
     /// How many there are.
@@ -23,8 +32,8 @@ impl Iterations {
     }
 
     /// One more, within these.
-    pub(super) fn with(&self, number: u64) -> Self {
-        Self(self.0.iter().copied().chain([number]).collect())
+    pub(super) fn with(&self, group: u32, number: u64) -> Self {
+        Self(self.0.iter().copied().chain([Iteration { group, number }]).collect())
     }
 
     /// The name of what is called so in the file.
@@ -35,10 +44,15 @@ impl Iterations {
     /// The name under the outermost repetitions alone.
     fn of_outer(&self, depth: usize, id: &str) -> Box<str> {
         let mut name = id.to_owned();
-        for number in &self.0[..depth] {
+        for Iteration { number, .. } in &self.0[..depth] {
             let _ = write!(name, "#{number}");
         }
         name.into()
+    }
+
+    /// The innermost of the outermost ones.
+    fn innermost(&self, depth: usize) -> Option<Iteration> {
+        depth.checked_sub(1).map(|at| self.0[at])
     }
 }
 
@@ -47,10 +61,12 @@ impl Iterations {
 pub(super) struct Names {
     /// Ids as they are in the file, with the values of loops.
     ids: FxHashSet<Box<str>>,
-    defined: FxHashSet<Box<str>>,
-    /// What a name means that stands for several repetitions: the last.
-    last: FxHashMap<Box<str>, Box<str>>,
+    /// Names of operations, with the repetition that they end with.
+    defined: FxHashMap<Box<str>, Option<Iteration>>,
+    /// What a name means that stands for several repetitions, the last, and the repetition that it ends with.
+    last: FxHashMap<Box<str>, (Box<str>, Option<Iteration>)>,
     joins: usize,
+    groups: u32,
     /// What operations wait for as groups say it, by index.
     waits: BTreeMap<usize, Vec<Box<str>>>,
     references: Vec<Reference>,
@@ -110,12 +126,18 @@ impl Names {
     pub(super) fn define(&mut self, id: &str, iterations: &Iterations) {
         let name = iterations.of(id);
         for depth in 0..iterations.0.len() {
-            self.last.insert(iterations.of_outer(depth, id), name.clone());
+            self.last.insert(iterations.of_outer(depth, id), (name.clone(), iterations.innermost(depth)));
         }
-        self.defined.insert(name);
+        self.defined.insert(name, iterations.innermost(iterations.depth()));
         if !self.ids.contains(id) {
             self.ids.insert(id.into());
         }
+    }
+
+    /// A number for a group that is repeated.
+    pub(super) fn new_group(&mut self) -> u32 {
+        self.groups += 1;
+        self.groups
     }
 
     /// A name for a barrier that no group asked for.
@@ -161,20 +183,32 @@ impl Names {
 
     /// The name that a name in `after` means. It is an id of the file, the longest that it begins with, and the rest: numbers of
     /// repetitions, or a part of an operation, as in `a#2`, `a.0-1`, `a/h0` and `a:7`. What is behind the id counts within the
-    /// innermost of the repetitions `outer` that has such a name.
+    /// innermost of the repetitions `outer` that is also around that id.
     fn meaning(&self, name: &str, outer: &Iterations) -> Option<Box<str>> {
         let ends = name.char_indices().rev().filter(|&(_, c)| matches!(c, '.' | '#' | '/' | ':')).map(|(at, _)| at);
         let mut ids = std::iter::once(name.len()).chain(ends);
         let at = ids.find(|&at| self.ids.contains(&name[..at]))?;
         let (id, rest) = name.split_at(at);
-        let known = |name: &str| if self.defined.contains(name) { self.defined.get(name) } else { self.last.get(name) };
+        let within = (0..=outer.depth()).rev().map(|depth| (outer.of_outer(depth, id), outer.innermost(depth)));
+        let within: Vec<_> = within.filter(|(name, around)| self.iteration(name) == Some(*around)).collect();
         // As many of the numbers behind the id as are those of repetitions; the others are of the operation itself.
         number_ends(rest).into_iter().rev().find_map(|end| {
-            (0..=outer.0.len()).rev().find_map(|depth| {
-                let found = known(&format!("{}{}", outer.of_outer(depth, id), &rest[..end]))?;
+            within.iter().find_map(|(id, _)| {
+                let found = self.known(&format!("{id}{}", &rest[..end]))?;
                 Some(format!("{found}{}", &rest[end..]).into())
             })
         })
+    }
+
+    /// The operation that a name means.
+    fn known(&self, name: &str) -> Option<&str> {
+        let of_defined = self.defined.get_key_value(name).map(|(name, _)| &**name);
+        of_defined.or_else(|| self.last.get(name).map(|(last, _)| &**last))
+    }
+
+    /// The repetition that the name of an operation, or of several repetitions of one, ends with.
+    fn iteration(&self, name: &str) -> Option<Option<Iteration>> {
+        self.defined.get(name).copied().or_else(|| self.last.get(name).map(|(_, iteration)| *iteration))
     }
 }
 

@@ -192,6 +192,8 @@ impl Expansion<'_> {
             "expanded the workload"
         );
         let (unused_ranks, outside) = (ranks.unused(), known.outside);
+        let mut traffic = traffic;
+        traffic.uses_ranks = ranks.are_used();
         let ranks = ranks.known().map(|ranks| ranks.to_vec());
         Ok(Workload {
             tasks,

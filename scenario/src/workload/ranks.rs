@@ -61,6 +61,11 @@ impl Ranks {
         self.span.filter(|_| !self.used)
     }
 
+    /// Whether something asked for them.
+    pub(super) fn are_used(&self) -> bool {
+        self.used
+    }
+
     /// The devices, where they were given or asked for.
     pub(super) fn known(&self) -> Option<Rc<[NodeId]>> {
         self.known.clone()

@@ -118,6 +118,25 @@ fn numbers_behind_a_name_count_within_the_same_repetition() {
     assert_eq!(lines[11], "barrier: { id: \"workload[2]\", after: [\"t#1#3\", \"t#1#1\", \"s#1\", \"a#1.0-1\"] }");
 }
 
+/// Repetitions of another group are not the same one, whatever their numbers.
+#[test]
+fn repetitions_of_two_groups_are_not_paired_by_number() {
+    let lines = written_out(
+        "  - { repeat: 2, barrier: { id: a } }\n  - { repeat: 3, barrier: { id: b, after: a } }\n  - { repeat: 1, barrier: { id: c, after: ['a#1', b] } }\n",
+    );
+    let expected = ["id: b#1, after: a#2", "id: b#2, after: [a#2, b#1]", "id: b#3, after: [a#2, b#2]"];
+    for (line, expected) in lines[2..].iter().zip(expected) {
+        assert_eq!(*line, format!("barrier: {{ {expected} }}"));
+    }
+    assert_eq!(lines[5], "barrier: { id: c#1, after: [\"a#1\", b#3] }");
+    // The repetition around both is the same one, those within it are not.
+    let lines = written_out(
+        "  - repeat: 2\n    parallel: [ { repeat: 2, barrier: { id: a } }, { repeat: 2, barrier: { id: b, after: a } } ]\n",
+    );
+    assert_eq!(lines[2], "barrier: { id: b#1#1, after: a#1#2 }");
+    assert_eq!(lines[6], "barrier: { id: b#2#1, after: [a#2#2, a#1#2, b#1#2] }");
+}
+
 #[test]
 fn many_wait_for_many_through_one_barrier() {
     let group = |name: &str, count: u32| {

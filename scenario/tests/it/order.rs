@@ -187,7 +187,7 @@ fn ranks_and_what_goes_between_them() {
         "  - transfer: { from: { rank: 0 }, to: gpu1, size: 5B }\n",
         "  - pattern: { kind: ring, id: other, size: 1B, ranks: \"gpu[0-1]\" }\n",
     ] {
-        let (RankTraffic { messages, unit, fixed }, _) = traffic(&format!("{ring}{fixed}"));
+        let (RankTraffic { messages, unit, fixed, .. }, _) = traffic(&format!("{ring}{fixed}"));
         assert_eq!((messages.len(), unit, fixed.unwrap().line), (8, Some(7), 7));
     }
     let scenario = good(&on_t2("ranks: [gpu3, gpu1]\nworkload: [{ barrier: {} }]\n"));

@@ -22,12 +22,14 @@ pub enum Steps {
         /// The state.
         state: LinkState,
     },
-    /// Up for a random time, then in this state for another, and so on: both are distributed exponentially.
+    /// Up for a random time and in this state for another, by turns: both are distributed exponentially.
     Random {
         /// Of the generator, ChaCha8.
         seed: u64,
         /// Which of its streams: sources with different ones are independent.
         stream: u64,
+        /// Whether they are up at first.
+        begins_up: bool,
         /// The mean time for which they are up.
         up: SimDuration,
         /// The mean time for which they are in the state.
@@ -65,12 +67,12 @@ impl<'a> Walk<'a> {
         walk.next = match steps {
             Steps::Listed(all) => all.first().map_or(SimTime::NEVER, |step| step.0),
             Steps::Periodic { first, .. } => *first,
-            Steps::Random { seed, stream, up, .. } => {
+            Steps::Random { seed, stream, begins_up, up, .. } => {
                 let mut random = ChaCha8Rng::seed_from_u64(*seed);
                 random.set_stream(*stream);
-                let first = SimTime::ZERO.after(exponential(&mut random, *up));
+                let first = if *begins_up { exponential(&mut random, *up) } else { SimDuration::ZERO };
                 walk.random = Some(random);
-                first
+                SimTime::ZERO.after(first)
             }
         };
         walk
@@ -152,13 +154,15 @@ mod tests {
     #[test]
     fn random_times_are_exponential() {
         let (up, lasts) = (SimDuration(1_000_000), SimDuration(1_000_000));
-        let steps = Steps::Random { seed: 1, stream: 2, up, lasts, state: LinkState::Down };
+        let steps = Steps::Random { seed: 1, stream: 2, begins_up: true, up, lasts, state: LinkState::Down };
         let all = times(&steps, 20_000);
         let spans: Vec<u64> = all.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
         let mean = spans.iter().sum::<u64>() as f64 / spans.len() as f64;
         let above = spans.iter().filter(|&&span| span > 1_000_000).count() as f64 / spans.len() as f64;
         assert!((mean / 1e6 - 1.0).abs() < 0.03 && (above - 1.0 / std::f64::consts::E).abs() < 0.014, "{mean} {above}");
-        let other = Steps::Random { seed: 1, stream: 3, up, lasts, state: LinkState::Down };
-        assert_ne!(times(&other, 2), times(&steps, 2));
+        let other = Steps::Random { seed: 1, stream: 3, begins_up: false, up, lasts, state: LinkState::Down };
+        // Another stream, which begins in the state.
+        assert_eq!(times(&other, 1), [(0, LinkState::Down)]);
+        assert_ne!(times(&other, 3)[2].0, times(&steps, 3)[2].0);
     }
 }

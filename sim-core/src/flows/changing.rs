@@ -39,14 +39,20 @@ impl ChangingLinks<'_> {
                 let set = self.fabric.set_link(link, bandwidth, own.latency);
                 debug_assert!(set.is_ok(), "{bandwidth} B/s is finite: shares are at most 1");
                 self.is_stale = true;
-                // What both directions have together changes with them.
-                let ratio = bandwidth / built.link(link).bandwidth;
-                for &number in built.shared_by(link) {
-                    let shared = &built.shared()[number as usize];
-                    if shared.node.is_none() {
-                        _ = self.fabric.set_shared(number, shared.bandwidth * ratio);
-                    }
-                }
+                self.set_shared(link, built);
+            }
+        }
+    }
+
+    /// What both directions of a link have together changes with the one that loses more.
+    fn set_shared(&mut self, link: LinkId, built: &Fabric) {
+        for &number in built.shared_by(link) {
+            let shared = &built.shared()[number as usize];
+            let ratio = |&link: &LinkId| self.fabric.link(link).bandwidth / built.link(link).bandwidth;
+            if let Some(least) = shared.links.iter().map(ratio).min_by(f64::total_cmp)
+                && shared.node.is_none()
+            {
+                _ = self.fabric.set_shared(number, shared.bandwidth * least);
             }
         }
     }

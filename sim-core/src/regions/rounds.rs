@@ -217,7 +217,9 @@ impl Rounds {
     /// Fixes the rate of a transfer: elsewhere than in the region that holds it back, its demand becomes its rate.
     fn fix(&mut self, transfer: usize, rate: f64, parts: &mut [Part]) {
         let segments = &self.segments;
-        let offers = |&at: &usize| parts[segments[at].region as usize].offer(segments[at].place) <= rate;
+        // Of equal offers the first along the route, whatever rounding says.
+        let most = rate * (1.0 + TOGETHER);
+        let offers = |&at: &usize| parts[segments[at].region as usize].offer(segments[at].place) <= most;
         let holder = self.row(transfer).find(offers).unwrap_or(self.transfers[transfer].holder as usize);
         let Place { region, place } = segments[holder];
         let rated = &mut self.transfers[transfer];

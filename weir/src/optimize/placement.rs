@@ -49,14 +49,15 @@ impl<'a> RankPlacement<'a> {
     pub(super) fn new(context: &'a SearchContext<'a>) -> Result<Self, Error> {
         let scenario = context.scenario;
         let traffic = scenario.rank_traffic();
-        // What models do with ranks is seen when it is simulated.
-        let moves = !traffic.messages.is_empty() || context.settings.simulated && !scenario.operations.is_empty();
+        // Whatever runs on a rank is seen when it is simulated.
+        let simulated = context.settings.simulated;
+        let moves = !traffic.messages.is_empty() || simulated && traffic.uses_ranks;
         let Some(ranks) = scenario.ranks.as_deref().filter(|_| moves) else {
             let message = "nothing is sent from rank to rank, so there is nothing to place: \
                            use a pattern, or transfers `from: { rank: 0 }`";
             return Err(Error::input(format!("{}: {message}", scenario.file)));
         };
-        if let Some(position) = &traffic.fixed {
+        if let Some(position) = traffic.fixed.as_ref().filter(|_| !simulated) {
             let what = "this is sent between devices that are named, wherever the ranks are placed";
             context.options.watch.warn(&format!("{position}: {what}"));
         }

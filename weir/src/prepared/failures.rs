@@ -4,8 +4,8 @@ use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
-    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_RATES, MOST_ROUNDS, NetworkError, OnFailure,
-    PacketError, SimError, TaskId,
+    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_RATES, MOST_ROUNDS, OnFailure, PacketError, SimError,
+    TaskId,
 };
 
 use super::PreparedRun;
@@ -91,12 +91,6 @@ impl PreparedRun<'_> {
             }
             PacketError::Refused { arbiter, error } => {
                 (format!("port arbiter `{arbiter}` failed: {error}"), ErrorKind::Plugin)
-            }
-            PacketError::Network(NetworkError::Requesters { link, requesters }) => {
-                let what =
-                    format!("{requesters} transfers and links may ask for link {} at once", self.link(LinkId(*link)));
-                let help = "a port serves at most 4096: give the devices there `engines`, or use `fidelity: fluid`";
-                (format!("{what}; {help}"), ErrorKind::Input)
             }
             PacketError::Engines { transfer } => {
                 let name = self.scenario.task_name(TaskId(*transfer));

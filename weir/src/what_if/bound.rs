@@ -54,7 +54,9 @@ fn bound(scenario: &Scenario, outcome: &Outcome, of: SimTime) -> WhatIfBound {
 fn parts(scenario: &Scenario, outcome: &Outcome) -> [SimDuration; 4] {
     let (mut parts, mut now) = ([SimDuration::ZERO; 4], SimTime::ZERO);
     let limits = scenario.tasks.classes().table().limit;
-    for task in critical_path(outcome, &scenario.tasks).into_iter().rev() {
+    let path = critical_path(outcome, &scenario.tasks);
+    let nexts = std::iter::once(None).chain(path.iter().map(Some));
+    for (&task, next) in path.iter().zip(nexts).collect::<Vec<_>>().into_iter().rev() {
         let times = outcome.tasks[task.index()];
         let kind = match scenario.tasks.tasks()[task.index()].work {
             Work::Carries { class, .. } if limits[class.index()].is_finite() => 1,
@@ -65,9 +67,12 @@ fn parts(scenario: &Scenario, outcome: &Outcome) -> [SimDuration; 4] {
             parts[3].0 += times.start.0 - now.0;
             now = times.start;
         }
-        if times.end > now {
-            parts[kind].0 += times.end.0 - now.0;
-            now = times.end;
+        // An engine turns to the next one with the last byte sent; this is still on its way then.
+        let gives_way = next.is_some_and(|next| outcome.queued_behind[next.index()] == task);
+        let until = if gives_way { times.sent } else { times.end };
+        if until > now {
+            parts[kind].0 += until.0 - now.0;
+            now = until;
         }
     }
     parts

@@ -1,5 +1,7 @@
 //! The changes of one target: each is run, and says which links it is about.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use weir_plugin_api::{LinkId, SimTime};
 use weir_report::{Change, Changed, ChangedLink, LeftOut, SetValue, saved};
@@ -29,6 +31,8 @@ pub(super) struct Tried {
     pub(super) makespan: SimTime,
     set: Vec<(String, String)>,
     pub(super) links: Vec<Wider>,
+    /// How many links change, those without bytes included.
+    pub(super) of_all: usize,
     /// What holds the run back then.
     held_at: Option<Wider>,
 }
@@ -116,7 +120,7 @@ impl Runs<'_> {
             Target::Link(_, Some(place)) => self.edited(place, improvement, base),
             Target::Link(wider, None) => {
                 let outcome = self.wider(*wider, times(improvement))?;
-                Ok(done(self.scenario.contents(), outcome, improvement, Vec::new(), vec![*wider]))
+                Ok(done(self.scenario.contents(), outcome, improvement, Vec::new(), (vec![*wider], 1)))
             }
         }
     }
@@ -129,14 +133,14 @@ impl Runs<'_> {
         }
         let contents = self.scenario.contents();
         let scenario = self.read(&set)?;
-        let links = changed_links(&contents.fabric, &scenario.fabric, base);
+        let (links, of_all) = changed_links(&contents.fabric, &scenario.fabric, base);
         // With a choice left open, another plan may use other links.
         let chosen = contents.operations.iter().any(|operation| operation.choice.is_some());
         let of_links = !matches!(Target::Resource(resource).what(), Changed::Engines | Changed::Overhead);
         if of_links && links.is_empty() && !chosen {
             return Ok(Attempt::Unused);
         }
-        Ok(done(&scenario, self.of(&scenario)?, improvement, set, links))
+        Ok(done(&scenario, self.of(&scenario)?, improvement, set, (links, of_all)))
     }
 }
 
@@ -145,11 +149,11 @@ fn done(
     outcome: Option<Outcome>,
     improvement: Improvement,
     set: Vec<(String, String)>,
-    links: Vec<Wider>,
+    (links, of_all): (Vec<Wider>, usize),
 ) -> Attempt {
     let tried = |outcome: Outcome| {
         let held_at = critical_link(scenario, &outcome);
-        Tried { improvement, enough: false, makespan: outcome.makespan, set, links, held_at }
+        Tried { improvement, enough: false, makespan: outcome.makespan, set, links, of_all, held_at }
     };
     outcome.map_or(Attempt::Cancelled, |outcome| Attempt::Done(tried(outcome)))
 }
@@ -162,24 +166,25 @@ fn times(improvement: Improvement) -> f64 {
     }
 }
 
-/// What differs between two fabrics of the same links and carried bytes: links, and memories.
-fn changed_links(before: &Fabric, after: &Fabric, base: &Outcome) -> Vec<Wider> {
+/// What differs between two fabrics of the same links: links, and memories; and how many of all of them there are, the others
+/// carried no bytes.
+fn changed_links(before: &Fabric, after: &Fabric, base: &Outcome) -> (Vec<Wider>, usize) {
     let carried = |link: LinkId| base.links.get(link.index()).is_some_and(|totals| totals.bytes > 0);
-    let mut all = Vec::new();
+    let mut all = BTreeMap::new();
+    let mut add = |wider: Wider, carries: bool| *all.entry(wider).or_insert(false) |= carries;
     for (at, (old, new)) in before.links().iter().zip(after.links()).enumerate() {
         let link = LinkId::from_index(at);
-        if carried(link) && (old.bandwidth, old.latency) != (new.bandwidth, new.latency) {
-            all.push(Wider::link(link));
+        if (old.bandwidth, old.latency) != (new.bandwidth, new.latency) {
+            add(Wider::link(link), carried(link));
         }
     }
     for (number, (old, new)) in (0..).zip(before.shared().iter().zip(after.shared())) {
-        if old.bandwidth != new.bandwidth && old.links.iter().any(|&link| carried(link)) {
-            all.push(Wider::shared(before, number));
+        if old.bandwidth != new.bandwidth {
+            add(Wider::shared(before, number), old.links.iter().any(|&link| carried(link)));
         }
     }
-    all.sort_unstable();
-    all.dedup();
-    all
+    let count = all.len();
+    (all.into_iter().filter(|(_, carries)| *carries).map(|(wider, _)| wider).collect(), count)
 }
 
 /// A change as results have it.

@@ -11,7 +11,7 @@ use crate::widening::Wider;
 /// Weights by name; without any, nothing has a cost.
 pub(super) struct Costs<'a> {
     weights: &'a [(String, f64)],
-    /// Per single link: the name of its type, and how many links of it carry bytes.
+    /// Per single link: the name of its type, and how many links are of it.
     types: BTreeMap<Wider, (&'a str, usize)>,
 }
 
@@ -39,9 +39,9 @@ impl<'a> Costs<'a> {
         Ok(Self { weights, types: BTreeMap::new() })
     }
 
-    /// Learns which links are of a type: a single link costs an equal part of it.
-    pub(super) fn of_type(&mut self, name: &'a str, links: &[Wider]) {
-        self.types.extend(links.iter().map(|&link| (link, (name, links.len()))));
+    /// Learns which links that carry bytes are of a type of so many links: a single link costs an equal part of it.
+    pub(super) fn of_type(&mut self, name: &'a str, links: &[Wider], of_all: usize) {
+        self.types.extend(links.iter().map(|&link| (link, (name, of_all))));
     }
 
     /// The weight of a name.

@@ -101,7 +101,7 @@ fn learn_links<'a>(costs: &mut Costs<'a>, target: &Target<'a>, tried: &TriedAll)
     if let (Target::Resource(resource), Some(first)) = (target, tried.changes.first())
         && resource.kind == ResourceKind::Bandwidth
     {
-        costs.of_type(&resource.name, &first.links);
+        costs.of_type(&resource.name, &first.links, first.of_all);
     }
 }
 

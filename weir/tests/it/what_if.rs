@@ -71,3 +71,17 @@ fn what_is_saved_is_held_against_its_cost() {
     let twice = change(&found, "link_types.thin", Some(2.0));
     assert_eq!((twice.cost, twice.saved_s_per_cost), (Some(2.0), Some(0.0025)));
 }
+
+/// Of the three links of type `wide` two carry bytes: one of them costs a third of the type, whatever the others carry.
+#[test]
+fn a_single_link_costs_an_equal_part_of_its_type() {
+    let text = THREE.replace("to: to2", "to: to1");
+    let scenario = Scenario::opener().load(Input::text(text, "three.yaml", None)).expect("is right");
+    let costs = [("wide".to_owned(), 6.0)];
+    let options = WhatIfOptions { links: true, costs: &costs, ..WhatIfOptions::default() };
+    let found = scenario.what_if(0, &options).expect("a result");
+    let single =
+        |change: &&Change| change.links.len() == 1 && change.links[0].from == "to0" && change.factor == Some(2.0);
+    let cost = found.changes.iter().find(single).and_then(|change| change.cost);
+    assert_eq!(cost, Some(2.0), "{:?}", found.changes.iter().map(|c| (&c.of, &c.links, c.cost)).collect::<Vec<_>>());
+}

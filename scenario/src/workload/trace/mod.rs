@@ -172,7 +172,7 @@ impl Expansion<'_> {
         let file = |task: TaskId| context.sources.path(place(task).source);
         if place(first).line == place(second).line && file(first).is_some() && file(first) == file(second) {
             let message = format!("the id {id} is of a row that is read twice, as rows with ids cannot be");
-            let help = "read the table once, without `repeat`, or take its columns `id` and `after` out";
+            let help = "read the table once, outside of `repeat` and `for`, or take its columns `id` and `after` out";
             return Err(context.error(place(second), message, help));
         }
         let message = format!("the id {id} is given twice");
