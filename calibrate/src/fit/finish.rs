@@ -152,7 +152,8 @@ fn narrowest(problem: &Problem<'_>, solved: &Solved, stand_ins: StandIns) -> Res
     let names = std::iter::once(solved.parameters[taken].name.clone());
     let names = names.chain(others.iter().map(|other| other.name.clone())).collect();
     let parameters = std::iter::once(taken).chain(others.iter().map(|other| other.parameter)).collect();
-    Ok(Unclear { parameters, names, how: Unseparated::Narrowest, told: None, remedy })
+    let how = if solved.is_capacity(taken) { Unseparated::Narrowest } else { Unseparated::Instead };
+    Ok(Unclear { parameters, names, how, told: None, remedy })
 }
 
 /// Every row with its simulated time.

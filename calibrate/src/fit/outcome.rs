@@ -47,6 +47,9 @@ pub enum Unseparated {
     /// The first is taken to be the narrowest link, as the nearest to a device; any of the others in its place explains
     /// the rows as well.
     Narrowest,
+    /// The first, a parameter of the arbiter, is taken; with it at its least any of the others, as the narrowest link, explains
+    /// the rows as well.
+    Instead,
 }
 
 impl Unseparated {
@@ -57,6 +60,7 @@ impl Unseparated {
             Self::NotAtAll => "do not distinguish",
             Self::Hardly => "hardly distinguish",
             Self::Narrowest => "do not show which is the narrowest (the first is taken)",
+            Self::Instead => "do not show which of these slows the copies (the first is taken)",
         }
     }
 }

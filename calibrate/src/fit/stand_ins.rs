@@ -1,6 +1,8 @@
 //! Which bandwidths could be the narrowest in the place of one that was taken to be: with that one wide open, another value
 //! of one of them explains the rows as well.
 //!
+//! A bandwidth may also explain what a parameter of the arbiter was taken to: then that is at its least, as `tau` at 0.
+//!
 //! A bandwidth of both directions can stand in by one direction alone, whatever the rows tell of the other.
 
 use super::closest::{ALIKE, criterion};
@@ -35,12 +37,13 @@ pub(super) struct Candidate {
     pub(super) at: Vec<f64>,
 }
 
-/// The bandwidths that others could stand in for.
+/// The bandwidths, and the parameters of the arbiter, that others could stand in for.
 pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
     let capacities = || (0..solved.at.len()).filter(|&i| solved.is_capacity(i));
     let moving = solved.moving(problem)?;
     let mut all = Vec::new();
-    for taken in capacities().filter(|&i| !solved.idle[i]) {
+    let of_arbiter = moving.iter().copied().filter(|&i| solved.parameters[i].kind == ParameterKind::Arbiter);
+    for taken in capacities().filter(|&i| !solved.idle[i]).chain(of_arbiter) {
         let search = Search { problem, solved, taken, moving: &moving };
         let (mut others, mut with_first) = (Vec::new(), None);
         for other in capacities().filter(|&i| i != taken) {
@@ -68,7 +71,8 @@ impl Search<'_> {
         // What no row depends on may be just as narrow, by chance or because another was found from it.
         let is_open = |i: usize| i == self.taken || self.solved.idle[i] && self.solved.is_capacity(i);
         let wide = self.problem.wide();
-        let at = self.solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { wide } else { at }).collect();
+        let free = |i: usize| if self.solved.is_capacity(i) { wide } else { self.least(i) };
+        let at = self.solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { free(i) } else { at }).collect();
         let open = Candidate { parameters: self.solved.parameters.clone(), at };
         let parameter = &self.solved.parameters[other];
         if self.solved.idle[other]
@@ -93,7 +97,9 @@ impl Search<'_> {
     /// as what it stands in for was, or at another throughput that was measured, and then at the least squares near it.
     /// `None` where the rows fit less well.
     fn as_good(&self, mut candidate: Candidate, other: usize, whole: usize) -> Result<Option<Candidate>, FitError> {
-        candidate.at[other] = self.solved.at[self.taken];
+        if self.solved.is_capacity(self.taken) {
+            candidate.at[other] = self.solved.at[self.taken];
+        }
         candidate.at = start::better_of(self.problem, &candidate.parameters, &candidate.at, &[other])?;
         if self.is_as_good(&candidate)? {
             return Ok(Some(candidate));
@@ -112,6 +118,11 @@ impl Search<'_> {
             candidate.at[i] = parameter.within_limits(u).max(least);
         }
         Ok(self.is_as_good(&candidate)?.then_some(candidate))
+    }
+
+    /// The least coordinate of a parameter that is no bandwidth.
+    fn least(&self, parameter: usize) -> f64 {
+        self.solved.parameters[parameter].limits().map_or(0.0, |[least, _]| least)
     }
 
     fn is_as_good(&self, candidate: &Candidate) -> Result<bool, FitError> {

@@ -113,8 +113,12 @@ pub(super) struct Contents {
     pub(super) gpus: Vec<String>,
 }
 
+fn is_json(source: &Source<'_>) -> bool {
+    source.text.trim_start().starts_with('{')
+}
+
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let Contents { bytes, cases, gpus } = match source.text.trim_start().starts_with('{') {
+    let Contents { bytes, cases, gpus } = match is_json(source) {
         true => nvbandwidth_json::contents(source)?,
         false => nvbandwidth_text::contents(source)?,
     };
@@ -201,7 +205,8 @@ impl State {
         log: &mut Log,
     ) -> Result<(), Box<Diagnostic>> {
         let width = case.rows.first().map_or(0, Vec::len);
-        if copies.between_devices() {
+        // JSON that was cut off is none.
+        if copies.between_devices() && !is_json(source) {
             let missing: Vec<String> = (case.rows.len()..width).map(|row| row.to_string()).collect();
             source.all_rows(case.at.line, &missing)?;
         }

@@ -88,6 +88,10 @@ fn a_matrix_without_some_rows_is_refused() {
     let rocm = "Unidirectional copy peak bandwidth GB/s\n SRC+EXE\\DST    CPU 00    GPU 00\n  CPU 00  ->     92.21     45.11\n";
     let error = read(&machine, rocm).unwrap_err();
     assert!(error.contains("a column GPU 0 and no row GPU 0"), "{error}");
+    let nvbandwidth = "nvbandwidth Version: v0.8\n\nRunning device_to_device_memcpy_read_ce.\n\
+        memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n 0       N/A     41.";
+    let error = read(&machine, nvbandwidth).unwrap_err();
+    assert!(error.contains("a column 1 and no row 1"), "{error}");
 }
 
 /// GPUs in another order than their PCI addresses.
