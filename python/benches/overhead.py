@@ -89,9 +89,12 @@ def large_table(count: int = 1_000_000) -> None:
     begin = time.perf_counter()
     result = weir.run(scenario)
     ran = time.perf_counter() - begin
+    # The columns are made when they are first asked for, and kept.
+    begin = time.perf_counter()
     table = result.transfers
-    columns, frame = in_turns(5, lambda: result.transfers, lambda: pandas.DataFrame.from_arrow(table))
-    print(f"{len(table)} transfers: run {ran:.2f} s; columns {columns.wall:.2f} s ({columns.cpu:.2f} s of processors)")
+    made = time.perf_counter() - begin
+    (frame,) = in_turns(5, lambda: pandas.DataFrame.from_arrow(table))
+    print(f"{len(table)} transfers: run {ran:.2f} s; columns {made:.2f} s")
     print(f"  from there to pandas {1e3 * frame.wall:.1f} ms")
 
 
