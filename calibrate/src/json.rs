@@ -58,7 +58,7 @@ fn parameter(f: &Fitted) -> Value {
 fn unclear(group: &Unclear) -> Value {
     json!({
         "parameters": group.names, "hardly": group.how == Unseparated::Hardly,
-        "narrowest": group.how == Unseparated::Narrowest, "told": group.told, "remedy": group.remedy,
+        "narrowest": matches!(group.how, Unseparated::Narrowest | Unseparated::Instead), "told": group.told, "remedy": group.remedy,
     })
 }
 

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{LinkId, SimDuration};
+use weir_scenario::PlannedOperation;
 use weir_sim_core::{LinkChangeTotals, LinkStep, Reroute, TaskId, Work, branches};
 
 use crate::Run;
 use crate::json::numbered;
 use crate::link::Ends;
+use crate::run::Carried;
 use crate::schemas::time;
 use crate::units::{bytes, duration, instant};
 
@@ -170,9 +172,17 @@ impl<'a> Run<'a> {
         format!("{name} {went_on}, as link {from} – {to} was down, by {routes}")
     }
 
-    /// Whether some link carried something else during the run than the topology says.
-    pub(crate) fn has_changed_links(&self) -> bool {
-        !self.outcome.link_changes.is_empty()
+    /// Whether a transfer of an operation crosses a link that changed during the run.
+    pub(crate) fn is_over_changed_links(&self, operation: &PlannedOperation) -> bool {
+        let changed = &self.outcome.link_changes;
+        let has_changed = |link: &LinkId| changed.binary_search_by_key(link, |totals| totals.link).is_ok();
+        let crosses = |task: TaskId| match self.scenario.tasks.tasks()[task.index()].work {
+            Work::Carries { class, .. } => {
+                Carried::of(self.scenario, class).is_some_and(|carried| carried.links.iter().any(has_changed))
+            }
+            _ => false,
+        };
+        !changed.is_empty() && operation.tasks().any(crosses)
     }
 
     /// What the links that changed did: a sentence for each of those that were down longest, without a full stop.

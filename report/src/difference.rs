@@ -61,7 +61,9 @@ pub(crate) fn difference<'a>(
     } else if shared.is_empty() {
         // Alone, over links as the model knows them, the operation must be as it says.
         let promise = broken_promise(estimate, seconds, tolerance);
-        shared.extend(promise.map(|promise| if run.has_changed_links() { CHANGED.to_owned() } else { promise }));
+        shared.extend(
+            promise.map(|promise| if run.is_over_changed_links(operation) { CHANGED.to_owned() } else { promise }),
+        );
     }
     let mut because: Vec<String> = stated(estimate, seconds).collect();
     // Others rarely make an operation faster: they are named then only where the model says nothing that does.

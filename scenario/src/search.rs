@@ -75,7 +75,7 @@ impl Scenario {
             messages: self.traffic.messages(&self.groups, &self.tasks),
             unit: self.traffic.unit(),
             fixed: self.traffic.first_fixed().map(|span| self.sources.position(span)),
-            uses_ranks: self.traffic.uses_ranks(),
+            uses_ranks: self.traffic.uses_ranks,
         }
     }
 }

@@ -51,6 +51,25 @@ fn random_traffic_begins_with_on() {
     }
 }
 
+/// 3 GB/s are three quarters of one direction and more than the other had: both together keep three quarters of their 4 GB/s. 3 MB
+/// each way share that.
+#[test]
+fn what_directions_share_goes_by_the_one_that_loses_more() {
+    let text = "weir: 1
+topology:
+  link_types: { l: { up: 4GB/s, down: 2GB/s, shared: 4GB/s }, wide: { bandwidth: 100GB/s } }
+  tree: { sw: { kind: switch, children: { h0: { kind: host, link: l }, h1: { kind: host, link: wide } } } }
+events: [{ at: 0s, link: [h0, sw], bandwidth: 3GB/s }]
+arbiter: max-min
+workload:
+  - transfer: { from: h0, to: h1, size: 3MB }
+  - transfer: { from: h1, to: h0, size: 3MB }
+";
+    let ended = run_in(&TempDir::new().expect("a folder"), text, &["run", "s.yaml", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(json_lines(&ended.stdout).remove(0)["makespan_ps"], 2000 * US);
+}
+
 /// A formula knows the links of the topology: where one carries more for a while, that is said, not a mistake of the model.
 #[test]
 fn operations_over_links_that_carry_more_are_no_error_of_the_model() {

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::{Member, Steps};
-use super::operations::{COLLECTIVES, Dependency, FIRST_TAG, Operation, Problem, Program, Work, shown};
-use super::params::{ProcessGroup, ProgramParams};
+use super::operations::{Dependency, FIRST_TAG, Operation, Problem, Program, Work, shown};
+use super::params::ProgramParams;
+use super::process_groups::{GROUP_BITS, Group, groups};
 use super::protobuf::{Field, Value, fields, messages};
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
@@ -37,10 +38,6 @@ const COLLECTIVE_KINDS: [&str; 10] = [
     "REDUCE_SCATTER_BLOCK",
     "BARRIER",
 ];
-/// Of [`COLLECTIVES`] of a group.
-const GROUP_BITS: u32 = COLLECTIVES.ilog2();
-/// Groups that have tags of their own, that of all ranks included.
-const MOST_GROUPS: usize = 1 << (31 - GROUP_BITS);
 /// Streams of a rank: computations, and what messages need of a processor. One goes on while the other does.
 const COMPUTE: u32 = 0;
 const MESSAGES: u32 = 1;
@@ -84,42 +81,6 @@ struct Reader {
     groups: Vec<Group>,
     /// Whether what is read is only counted.
     counts: bool,
-}
-
-/// Ranks that do collectives among themselves.
-struct Group {
-    name: String,
-    /// In their order.
-    ranks: Vec<u32>,
-    /// Those of the rank that is read, so far.
-    collectives: u32,
-}
-
-/// The group of all ranks, and those that are given.
-fn groups(given: &[ProcessGroup], ranks: u32) -> Result<Vec<Group>, CallError> {
-    let mut groups = vec![Group { name: String::new(), ranks: (0..ranks).collect(), collectives: 0 }];
-    if given.len() >= MOST_GROUPS {
-        return Err(refused(format!("groups: more than {}; give those that the traces name", MOST_GROUPS - 1)));
-    }
-    for ProcessGroup { name, ranks: of_group } in given {
-        let mut sorted = of_group.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let wrong = if groups.iter().any(|group| group.name == *name) {
-            "is given twice; give each group once"
-        } else if of_group.is_empty() {
-            "has no ranks; name them"
-        } else if sorted.len() < of_group.len() {
-            "has a rank twice; name each once"
-        } else if sorted.last().is_some_and(|&last| last >= ranks) {
-            "has a rank without a trace; correct it"
-        } else {
-            groups.push(Group { name: name.clone(), ranks: of_group.clone(), collectives: 0 });
-            continue;
-        };
-        return Err(refused(format!("groups: `{}` {wrong}", shown(name))));
-    }
-    Ok(groups)
 }
 
 /// A node as far as it is read.

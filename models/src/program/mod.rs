@@ -21,6 +21,7 @@ mod msccl;
 mod open_order;
 mod operations;
 mod params;
+mod process_groups;
 mod protobuf;
 mod queues;
 mod simgrid;

@@ -175,7 +175,7 @@ fn moved(run: &Run<'_>, operation: &PlannedOperation) -> String {
         bandwidths.iter().map(|(name, value)| format!("{} {}", clean(name), rate(value.as_f64().unwrap_or(0.0))));
     let named: Vec<String> = named.collect();
     let bound = of_bound(run, operation).map_or_else(String::new, |part| {
-        let unlike = if run.has_changed_links() { " of the links as the topology has them" } else { "" };
+        let unlike = if run.is_over_changed_links(operation) { " of the links as the topology has them" } else { "" };
         format!(
             ", {:.1} % of the bound{unlike}{}",
             part * 100.0,

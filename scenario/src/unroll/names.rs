@@ -50,7 +50,7 @@ impl Iterations {
         name.into()
     }
 
-    /// The innermost of the outermost ones.
+    /// The last of so many outermost ones; none of none.
     fn innermost(&self, depth: usize) -> Option<Iteration> {
         depth.checked_sub(1).map(|at| self.0[at])
     }

@@ -177,7 +177,18 @@ impl Expansion<'_> {
         self.resolve_waits(context)?;
         self.topology.engines.unite(&mut self.builder);
         let Self {
-            topology, builder, routes, bound, groups, ranks, generator, operations, known, traffic, stream, ..
+            topology,
+            builder,
+            routes,
+            bound,
+            groups,
+            ranks,
+            generator,
+            operations,
+            known,
+            mut traffic,
+            stream,
+            ..
         } = self;
         let mut tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
         let orders = match order {
@@ -192,7 +203,6 @@ impl Expansion<'_> {
             "expanded the workload"
         );
         let (unused_ranks, outside) = (ranks.unused(), known.outside);
-        let mut traffic = traffic;
         traffic.uses_ranks = ranks.are_used();
         let ranks = ranks.known().map(|ranks| ranks.to_vec());
         Ok(Workload {

@@ -21,7 +21,7 @@ pub(crate) struct Traffic {
     unit: Option<u64>,
     fixed: Option<Span>,
     /// Whether something runs on a rank, or goes from or to one.
-    pub(super) uses_ranks: bool,
+    pub(crate) uses_ranks: bool,
 }
 
 #[derive(Debug)]
@@ -66,11 +66,6 @@ impl Traffic {
     /// The first place where something is sent between devices that are named.
     pub(crate) fn first_fixed(&self) -> Option<Span> {
         self.fixed
-    }
-
-    /// Whether something runs on a rank, or goes from or to one.
-    pub(crate) fn uses_ranks(&self) -> bool {
-        self.uses_ranks
     }
 
     /// All messages: from rank, to rank, bytes.

@@ -160,9 +160,12 @@ mod tests {
         let mean = spans.iter().sum::<u64>() as f64 / spans.len() as f64;
         let above = spans.iter().filter(|&&span| span > 1_000_000).count() as f64 / spans.len() as f64;
         assert!((mean / 1e6 - 1.0).abs() < 0.03 && (above - 1.0 / std::f64::consts::E).abs() < 0.014, "{mean} {above}");
-        let other = Steps::Random { seed: 1, stream: 3, begins_up: false, up, lasts, state: LinkState::Down };
-        // Another stream, which begins in the state.
-        assert_eq!(times(&other, 1), [(0, LinkState::Down)]);
-        assert_ne!(times(&other, 3)[2].0, times(&steps, 3)[2].0);
+        let of = |stream, begins_up| Steps::Random { seed: 1, stream, begins_up, up, lasts, state: LinkState::Down };
+        assert_ne!(times(&of(3, true), 2), times(&steps, 2));
+        // The same times without the first one.
+        let down_at_first = times(&of(2, false), 3);
+        assert_eq!(down_at_first[0], (0, LinkState::Down));
+        assert_eq!(down_at_first[1].0, all[0].0);
+        assert_eq!(down_at_first[2].0, all[1].0);
     }
 }

@@ -55,8 +55,7 @@ fn parts(scenario: &Scenario, outcome: &Outcome) -> [SimDuration; 4] {
     let (mut parts, mut now) = ([SimDuration::ZERO; 4], SimTime::ZERO);
     let limits = scenario.tasks.classes().table().limit;
     let path = critical_path(outcome, &scenario.tasks);
-    let nexts = std::iter::once(None).chain(path.iter().map(Some));
-    for (&task, next) in path.iter().zip(nexts).collect::<Vec<_>>().into_iter().rev() {
+    for (at, &task) in path.iter().enumerate().rev() {
         let times = outcome.tasks[task.index()];
         let kind = match scenario.tasks.tasks()[task.index()].work {
             Work::Carries { class, .. } if limits[class.index()].is_finite() => 1,
@@ -68,6 +67,7 @@ fn parts(scenario: &Scenario, outcome: &Outcome) -> [SimDuration; 4] {
             now = times.start;
         }
         // An engine turns to the next one with the last byte sent; this is still on its way then.
+        let next = at.checked_sub(1).map(|next| path[next]);
         let gives_way = next.is_some_and(|next| outcome.queued_behind[next.index()] == task);
         let until = if gives_way { times.sent } else { times.end };
         if until > now {

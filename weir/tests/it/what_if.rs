@@ -85,3 +85,22 @@ fn a_single_link_costs_an_equal_part_of_its_type() {
     let cost = found.changes.iter().find(single).and_then(|change| change.cost);
     assert_eq!(cost, Some(2.0), "{:?}", found.changes.iter().map(|c| (&c.of, &c.links, c.cost)).collect::<Vec<_>>());
 }
+
+/// Three messages of one GPU, 3 µs of overhead each, over two links of 600 ns: its engine turns to the next one when the last byte
+/// has left, so that the latency of the last one alone is on the critical path.
+#[test]
+fn latencies_that_nobody_waits_for_are_not_what_is_left() {
+    let text = "weir: 1
+topology:
+  link_types: { g: { bandwidth: 10GB/s, latency: 600ns } }
+  tree: { rc: { kind: root-complex, children: { 'gpu[0-1]': { kind: gpu, link: g, overhead: 3us } } } }
+arbiter: max-min
+workload:
+  - { repeat: 1, for: { i: [0..2] }, parallel: [{ transfer: { id: 't{i}', from: gpu0, to: gpu1, size: 1B } }] }
+";
+    let scenario = Scenario::opener().load(Input::text(text, "three.yaml", None)).expect("is right");
+    let left = scenario.what_if(0, &WhatIfOptions::default()).expect("a result").bound.expect("links may be wider");
+    let near = |seconds: f64, ns: f64| assert!((seconds * 1e9 - ns).abs() < 1.0, "{seconds}, not {ns} ns");
+    near(left.waiting_s, 9000.0);
+    near(left.transfers_s, 1200.0);
+}
