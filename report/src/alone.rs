@@ -1,7 +1,7 @@
 //! How long a transfer would take alone under the same arbiter: the yardstick of a slowdown.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -40,28 +40,38 @@ pub struct Alone<'a> {
     source: Source,
     /// Runs an operation without the rest of the workload; those that were asked for, by their releases.
     operation: Option<RunOperation<'a>>,
-    operations: RefCell<FxHashMap<TaskId, Option<SimDuration>>>,
+    /// Whether the workload is too large for that.
+    too_large: bool,
+    operations: Mutex<FxHashMap<TaskId, Option<SimDuration>>>,
 }
 
 /// Runs an operation without the rest of the workload; from release to end, `None` where that is not known.
-pub type RunOperation<'a> = Box<dyn Fn(&PlannedOperation) -> Option<SimDuration> + 'a>;
+pub type RunOperation<'a> = Box<dyn Fn(&PlannedOperation) -> Option<SimDuration> + Sync + 'a>;
 
 /// Who knows the times.
 enum Source {
     /// Nobody.
     Unknown,
     /// An arbiter of rates.
-    Arbiter(Box<RefCell<State>>),
+    Arbiter {
+        /// Per class, once it was asked: NaN where there is no answer.
+        rates: Box<[OnceLock<f64>]>,
+        asked: Box<Mutex<Asked>>,
+    },
     /// Packets, sent alone. Times by size and class, as far as they were asked for.
-    Packets(Box<PacketSettings>, RefCell<FxHashMap<(u64, ClassId), Option<SimDuration>>>),
+    Packets(Box<PacketSettings>, Mutex<FxHashMap<(u64, ClassId), Option<SimDuration>>>),
 }
 
-struct State {
+/// What has a value while it is locked has it whatever a thread that panicked was doing.
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An arbiter that is asked for lone transfers.
+struct Asked {
     /// A fresh instance that no run has shown anything to; `None` once it has failed.
     arbiter: Option<Box<dyn RateArbiter>>,
     answer: Answer,
-    /// Per class: `None` not asked yet, NaN where there is no answer.
-    rates: Vec<Option<f64>>,
     /// The first failure or wrong answer.
     trouble: Option<AloneError>,
 }
@@ -71,19 +81,16 @@ impl<'a> Alone<'a> {
     #[must_use]
     pub fn new(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, arbiter: Box<dyn RateArbiter>) -> Self {
         let classes = with_unlimited(tasks.classes());
-        let state = State {
-            arbiter: Some(arbiter),
-            answer: Answer::of_routes(fabric, routes),
-            rates: vec![None; classes.len()],
-            trouble: None,
-        };
-        Self::of_source(fabric, classes, routes, Source::Arbiter(Box::new(RefCell::new(state))))
+        let answer = Answer::of_routes(fabric, routes);
+        let asked = Box::new(Mutex::new(Asked { arbiter: Some(arbiter), answer, trouble: None }));
+        let rates = vec![OnceLock::new(); classes.len()].into();
+        Self::of_source(fabric, classes, routes, Source::Arbiter { rates, asked })
     }
 
     /// Sends the packets of a lone transfer.
     #[must_use]
     pub fn of_packets(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, settings: PacketSettings) -> Self {
-        let source = Source::Packets(Box::new(settings), RefCell::default());
+        let source = Source::Packets(Box::new(settings), Mutex::default());
         Self::of_source(fabric, with_unlimited(tasks.classes()), routes, source)
     }
 
@@ -94,7 +101,7 @@ impl<'a> Alone<'a> {
     }
 
     fn of_source(fabric: &'a Fabric, classes: Cow<'a, Classes>, routes: &'a Routes, source: Source) -> Self {
-        Self { fabric, classes, routes, source, operation: None, operations: RefCell::default() }
+        Self { fabric, classes, routes, source, operation: None, too_large: false, operations: Mutex::default() }
     }
 
     /// The same with times of operations, each of which is run when it is first asked for.
@@ -103,10 +110,21 @@ impl<'a> Alone<'a> {
         Self { operation: Some(run), ..self }
     }
 
+    /// The same of a workload that is too large to run each operation alone.
+    #[must_use]
+    pub fn too_large_for_operations(self) -> Self {
+        Self { too_large: true, ..self }
+    }
+
+    /// Whether times of operations are left out because of the size of the workload.
+    pub(crate) fn leaves_out_operations(&self) -> bool {
+        self.too_large
+    }
+
     /// From release to end of an operation without the rest of the workload.
     pub(crate) fn operation(&self, operation: &PlannedOperation) -> Option<SimDuration> {
         let run = self.operation.as_ref()?;
-        *self.operations.borrow_mut().entry(operation.release).or_insert_with(|| run(operation))
+        *locked(&self.operations).entry(operation.release).or_insert_with(|| run(operation))
     }
 
     /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].
@@ -118,7 +136,7 @@ impl<'a> Alone<'a> {
     /// it fails, gives a wrong answer or 0, or asks to be called again while nothing changes.
     #[must_use]
     pub fn time(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
-        let state = match &self.source {
+        let (rates, asked) = match &self.source {
             Source::Unknown => return None,
             Source::Packets(settings, known) => {
                 let send = || {
@@ -126,19 +144,11 @@ impl<'a> Alone<'a> {
                     let (limit, carriage) = (self.classes.limit(class), self.classes.carriage(class));
                     packet_time_alone(settings, self.fabric, route, bytes, limit, carriage)
                 };
-                return *known.borrow_mut().entry((bytes, class)).or_insert_with(send);
+                return *locked(known).entry((bytes, class)).or_insert_with(send);
             }
-            Source::Arbiter(state) => state,
+            Source::Arbiter { rates, asked } => (rates, asked),
         };
-        let mut state = state.borrow_mut();
-        let rate = match state.rates[class.index()] {
-            Some(rate) => rate,
-            None => {
-                let rate = self.ask(&mut state, class).unwrap_or(f64::NAN);
-                state.rates[class.index()] = Some(rate);
-                rate
-            }
-        };
+        let rate = *rates[class.index()].get_or_init(|| self.ask(&mut locked(asked), class).unwrap_or(f64::NAN));
         let latency = self.routes.latency(self.classes.route(class));
         (rate.is_finite() && rate > 0.0).then(|| time_to_send(bytes as f64, rate).plus(latency))
     }
@@ -153,13 +163,13 @@ impl<'a> Alone<'a> {
     #[must_use]
     pub fn trouble(&self) -> Option<AloneError> {
         match &self.source {
-            Source::Arbiter(state) => state.borrow().trouble.clone(),
+            Source::Arbiter { asked, .. } => locked(asked).trouble.clone(),
             Source::Unknown | Source::Packets(..) => None,
         }
     }
 
-    fn ask(&self, state: &mut State, class: ClassId) -> Option<f64> {
-        let arbiter = state.arbiter.as_mut()?;
+    fn ask(&self, asked: &mut Asked, class: ClassId) -> Option<f64> {
+        let arbiter = asked.arbiter.as_mut()?;
         let (ids, classes, arrivals) = ([TransferId(0)], [class], [0_u64]);
         let phase = PhaseView {
             now: SimTime::ZERO,
@@ -169,15 +179,15 @@ impl<'a> Alone<'a> {
             classes: self.classes.table(),
             routes: self.routes.table(),
         };
-        let answer = &mut state.answer;
-        let asked = answer.ask(&mut **arbiter, &phase);
-        let recheck = asked.and_then(|recheck| answer.check(&phase, self.fabric.bandwidths()).map(|()| recheck));
+        let answer = &mut asked.answer;
+        let recheck = answer.ask(&mut **arbiter, &phase);
+        let recheck = recheck.and_then(|recheck| answer.check(&phase, self.fabric.bandwidths()).map(|()| recheck));
         match recheck {
             Ok(recheck) => recheck.is_never().then(|| answer.rates[0]),
             Err(error) => {
                 // One that has failed is asked no more, and one that is wrong once is not to be believed.
-                state.arbiter = None;
-                state.trouble = Some(self.trouble_with(class, error));
+                asked.arbiter = None;
+                asked.trouble = Some(self.trouble_with(class, error));
                 None
             }
         }

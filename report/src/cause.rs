@@ -1,7 +1,7 @@
 //! Why a transfer took as long as it did: typed for programs, and as a sentence for a person.
 
 use std::borrow::Cow;
-use std::fmt::{Display, Formatter};
+use std::fmt::{Display, Formatter, Write};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,13 @@ impl CauseKind {
 
     /// As a sentence that names who is responsible, where that is known: `head-of-line blocked behind b`.
     pub(crate) fn sentence(self, by: Option<&str>) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write_sentence(by, &mut text);
+        text
+    }
+
+    fn write_sentence(self, by: Option<&str>, to: &mut impl Write) -> std::fmt::Result {
         let words = self.words();
         match (self, by) {
             (
@@ -200,16 +207,18 @@ impl CauseKind {
                 | Self::NoOtherRoute
                 | Self::LinkReduced,
                 _,
-            ) => words.to_owned(),
-            (Self::HeadOfLine, None) => words.to_owned(),
-            (Self::HeadOfLine, Some(by)) => format!("{words} behind {by}"),
+            ) => to.write_str(words),
+            (Self::HeadOfLine, None) => to.write_str(words),
+            (Self::HeadOfLine, Some(by)) => write!(to, "{words} behind {by}"),
             // Of the memory of a node the cause says so itself.
-            (Self::SharedBandwidth, by) => format!("link shared in both directions with {}", by.unwrap_or("others")),
-            (Self::EarlierTransfer, Some(by)) => format!("waits for {by}"),
-            (Self::HigherPriority, Some(by)) => format!("{by} has a higher priority"),
-            (Self::EngineBusy, Some(by)) => format!("queued behind {by}"),
-            (Self::EarlierTransfer | Self::HigherPriority | Self::EngineBusy, None) => words.to_owned(),
-            (_, by) => format!("{words} with {}", by.unwrap_or("others")),
+            (Self::SharedBandwidth, by) => {
+                write!(to, "link shared in both directions with {}", by.unwrap_or("others"))
+            }
+            (Self::EarlierTransfer, Some(by)) => write!(to, "waits for {by}"),
+            (Self::HigherPriority, Some(by)) => write!(to, "{by} has a higher priority"),
+            (Self::EngineBusy, Some(by)) => write!(to, "queued behind {by}"),
+            (Self::EarlierTransfer | Self::HigherPriority | Self::EngineBusy, None) => to.write_str(words),
+            (_, by) => write!(to, "{words} with {}", by.unwrap_or("others")),
         }
     }
 }
@@ -246,7 +255,7 @@ impl Display for TransferCause<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
         match &self.node {
             Some(node) => write!(to, "memory of {node} shared with {}", self.by.as_deref().unwrap_or("others"))?,
-            None => to.write_str(&self.kind.sentence(self.by.as_deref()))?,
+            None => self.kind.write_sentence(self.by.as_deref(), to)?,
         }
         match (&self.region, &self.policy) {
             (Some(region), Some(policy)) => write!(to, " ({region}: {policy})"),

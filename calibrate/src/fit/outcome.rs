@@ -47,8 +47,8 @@ pub enum Unseparated {
     /// The first is taken to be the narrowest link, as the nearest to a device; any of the others in its place explains
     /// the rows as well.
     Narrowest,
-    /// The first, a parameter of the arbiter, is taken; with it at its least any of the others, as the narrowest link, explains
-    /// the rows as well.
+    /// The first, a latency or a parameter of the arbiter, is taken; with it at its least any of the others, as the narrowest
+    /// link, explains the rows as well.
     Instead,
 }
 

@@ -1,7 +1,8 @@
 //! Which bandwidths could be the narrowest in the place of one that was taken to be: with that one wide open, another value
 //! of one of them explains the rows as well.
 //!
-//! A bandwidth may also explain what a parameter of the arbiter was taken to: then that is at its least, as `tau` at 0.
+//! A bandwidth may also explain what a latency or a parameter of the arbiter was taken to: then that is at its least, as
+//! `tau` at 0.
 //!
 //! A bandwidth of both directions can stand in by one direction alone, whatever the rows tell of the other.
 
@@ -37,13 +38,14 @@ pub(super) struct Candidate {
     pub(super) at: Vec<f64>,
 }
 
-/// The bandwidths, and the parameters of the arbiter, that others could stand in for.
+/// The bandwidths, latencies and parameters of the arbiter that bandwidths could stand in for.
 pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
     let capacities = || (0..solved.at.len()).filter(|&i| solved.is_capacity(i));
     let moving = solved.moving(problem)?;
     let mut all = Vec::new();
-    let of_arbiter = moving.iter().copied().filter(|&i| solved.parameters[i].kind == ParameterKind::Arbiter);
-    for taken in capacities().filter(|&i| !solved.idle[i]).chain(of_arbiter) {
+    let slows = |&i: &usize| matches!(solved.parameters[i].kind, ParameterKind::Latency | ParameterKind::Arbiter);
+    let others = moving.iter().copied().filter(slows);
+    for taken in capacities().filter(|&i| !solved.idle[i]).chain(others) {
         let search = Search { problem, solved, taken, moving: &moving };
         let (mut others, mut with_first) = (Vec::new(), None);
         for other in capacities().filter(|&i| i != taken) {
@@ -56,7 +58,7 @@ pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<St
     Ok(all)
 }
 
-/// The search for what could be the narrowest in the place of one bandwidth.
+/// The search for what could be the narrowest in the place of one parameter.
 struct Search<'a> {
     problem: &'a Problem<'a>,
     solved: &'a Solved,
@@ -66,31 +68,58 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Another bandwidth in the place of the one taken: as it is where no row depends on it, else one direction of it.
+    /// Another bandwidth in the place of the one taken: with what no row depends on wide open, else with it as it is, since
+    /// two of those may stand in together alone.
     fn stand_in(&self, other: usize) -> Result<Option<(StandIn, Candidate)>, FitError> {
         // What no row depends on may be just as narrow, by chance or because another was found from it.
-        let is_open = |i: usize| i == self.taken || self.solved.idle[i] && self.solved.is_capacity(i);
-        let wide = self.problem.wide();
-        let free = |i: usize| if self.solved.is_capacity(i) { wide } else { self.least(i) };
-        let at = self.solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { free(i) } else { at }).collect();
-        let open = Candidate { parameters: self.solved.parameters.clone(), at };
-        let parameter = &self.solved.parameters[other];
-        if self.solved.idle[other]
+        match self.stand_in_with(other, true)? {
+            None if self.solved.idle.iter().enumerate().any(|(i, &idle)| idle && i != other) => {
+                self.stand_in_with(other, false)
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The same, as it is where no row depends on it, else one direction of it.
+    fn stand_in_with(&self, other: usize, idle_open: bool) -> Result<Option<(StandIn, Candidate)>, FitError> {
+        let (solved, wide) = (self.solved, self.problem.wide());
+        let is_open = |i: usize| i == self.taken || idle_open && solved.idle[i] && solved.is_capacity(i);
+        let free = |i: usize| if solved.is_capacity(i) { wide } else { self.least(i) };
+        let at = solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { free(i) } else { at }).collect();
+        let open = Candidate { parameters: solved.parameters.clone(), at };
+        let parameter = &solved.parameters[other];
+        // Rows that hardly tell a latency fit as well without it, whatever the other is.
+        let must_need = !idle_open || !solved.is_capacity(self.taken);
+        if solved.idle[other]
             && let Some(candidate) = self.as_good(open.clone(), other, other)?
+            && (!must_need || self.needs(&candidate, other)?)
         {
             return Ok(Some((StandIn { parameter: other, name: parameter.name.clone() }, candidate)));
+        }
+        // What explains the rows as it is needs no direction of another.
+        if !idle_open && self.is_as_good(&open)? {
+            return Ok(None);
         }
         let halves = directions(parameter).filter(|_| parameter.kind == ParameterKind::Bandwidth);
         for half in halves.into_iter().flatten().filter(|half| !half.links.is_empty()) {
             let (name, mut with_half) = (half.name.clone(), open.clone());
             with_half.parameters.push(half);
-            with_half.at.push(self.problem.wide());
+            with_half.at.push(wide);
             let place = with_half.at.len() - 1;
-            if let Some(candidate) = self.as_good(with_half, place, other)? {
+            if let Some(candidate) = self.as_good(with_half, place, other)?
+                && (!must_need || self.needs(&candidate, place)?)
+            {
                 return Ok(Some((StandIn { parameter: other, name }, candidate)));
             }
         }
         Ok(None)
+    }
+
+    /// Whether the rows fit less well with a bandwidth of a candidate wide open: it has a part in them.
+    fn needs(&self, candidate: &Candidate, place: usize) -> Result<bool, FitError> {
+        let mut without = candidate.clone();
+        without.at[place] = self.problem.wide();
+        Ok(!self.is_as_good(&without)?)
     }
 
     /// A candidate with the parameter `other`, one of the `whole` or a half of it, where it explains the rows best: as narrow

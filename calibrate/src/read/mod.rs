@@ -76,8 +76,8 @@ pub fn read_log_text(
     options: &ReadOptions,
 ) -> Result<(LogKind, Log), Box<Diagnostic>> {
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
-    let untagged = tag::untagged_json(text);
-    let text = untagged.as_deref().unwrap_or(text);
+    let alone = tag::json_alone(text);
+    let text = alone.as_deref().unwrap_or(text);
     let source = Source { file, text, machine, options, devices, known_by: None, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
     let log = match kind {

@@ -213,6 +213,9 @@ impl State {
         for (row, cells) in case.rows.iter().enumerate() {
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
             if copies.beside == Beside::TheOtherWay && copies.between_devices() && row >= width {
+                let at = cells.first().map_or_else(|| case.at.clone(), |cell| cell.at.clone());
+                let what = format!("{}, from row {} on", number::excerpt(&case.name), row + 1);
+                source.skip(log, at, what, "the other stream of the same copies, and the sum of both");
                 break;
             }
             self.cells += cells.len();

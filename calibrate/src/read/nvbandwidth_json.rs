@@ -9,7 +9,10 @@ use super::source::{Source, Span};
 
 pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>> {
     let root = Placed::read(source.text).map_err(|error| {
-        let help = "save the whole output of `nvbandwidth -j`: it may have been cut off";
+        let help = match error.to_string().contains("trailing characters") {
+            true => "give the output of one run of `nvbandwidth -j`; save each to a file of its own",
+            false => "save the whole output of `nvbandwidth -j`: it may have been cut off",
+        };
         let span = Span { line: error.line().max(1) as u32, column: error.column().max(1) as u32, width: 1 };
         source.error(span, format!("the log is no JSON: {error}"), help)
     })?;

@@ -8,6 +8,7 @@
 use weir_scenario::Diagnostic;
 
 use super::devices::{DevicePair, pair};
+use super::mapping::Used;
 use super::number::{self, MOST_ROWS, NumberError};
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
@@ -47,6 +48,10 @@ struct OsuReader<'a> {
     pairs: usize,
     /// Whether a row was of a window of messages.
     windows: bool,
+    /// Ranks that were taken for devices by their numbers.
+    used: Used,
+    /// Whether a row was of the pair that was named.
+    of_pair: bool,
     log: Log,
 }
 
@@ -61,6 +66,8 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
         window: WINDOW,
         pairs: 1,
         windows: false,
+        used: Used::default(),
+        of_pair: false,
         log: Log::default(),
     };
     for line in source.lines() {
@@ -135,6 +142,10 @@ impl OsuReader<'_> {
             (Err(why), _) => skip(value, &why),
             (_, Err(why)) => skip(size, &why),
             (Ok(seconds), Ok(transfers)) => {
+                match by_number(test, devices, pairs) {
+                    true => self.used.devices.extend(0..2 * pairs),
+                    false => self.of_pair = true,
+                }
                 let rows = vec![MeasuredTime { place: source.place_of(line, value), seconds, end: MeasuredEnd::Last }];
                 let reply = (*test != Test::Latency).then_some(REPLY);
                 let name = format!("line {}", line.number);
@@ -147,14 +158,15 @@ impl OsuReader<'_> {
 
     /// The log, with what was assumed of its devices and messages.
     fn finish(mut self) -> Log {
-        if let (Some(DevicePair { first, second }), false) = (self.devices, self.log.experiments.is_empty()) {
+        let file = self.source.file;
+        if let Some(DevicePair { first, second }) = self.devices.filter(|_| self.of_pair) {
             let (first, second) = (self.source.machine.path(first), self.source.machine.path(second));
-            let file = self.source.file;
             self.log.notes.push(format!("{file}: rank 0 = {first}, rank 1 = {second}"));
-            if self.windows {
-                let window = self.window;
-                self.log.notes.push(format!("{file}: windows of {window} messages, each with a reply of {REPLY} B"));
-            }
+        }
+        self.log.notes.extend(self.used.note(self.source, "rank"));
+        if self.windows && !self.log.experiments.is_empty() {
+            let window = self.window;
+            self.log.notes.push(format!("{file}: windows of {window} messages, each with a reply of {REPLY} B"));
         }
         self.log
     }
@@ -201,6 +213,11 @@ fn of(comment: &str, known: bool) -> Option<Test> {
     }
 }
 
+/// Whether ranks are devices by their numbers: `--pair` says nothing of them.
+fn by_number(test: &Test, named: Option<DevicePair>, pairs: usize) -> bool {
+    *test == Test::Pairs && (pairs > 1 || named.is_none())
+}
+
 /// The transfers of a row, or which devices are to be named.
 fn transfers(
     source: &Source<'_>,
@@ -209,7 +226,7 @@ fn transfers(
     pairs: usize,
     bytes: u64,
 ) -> Result<Vec<Transfer>, String> {
-    if *test == Test::Pairs && (pairs > 1 || named.is_none()) {
+    if by_number(test, named, pairs) {
         let devices = &source.devices;
         if devices.len() / 2 < pairs {
             let (ranks, count) = (pairs.saturating_mul(2), devices.len());

@@ -15,11 +15,24 @@ fn unlabelled(line: &str) -> Option<&str> {
     (number && (rest.is_empty() || rest.starts_with(' '))).then(|| rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// A text of JSON whose lines have such tags without them; `None` for any other text.
-pub(crate) fn untagged_json(text: &str) -> Option<String> {
-    let first = text.lines().find(|line| !line.trim().is_empty())?;
-    let tagged = untagged(first).1 > 0 && untagged(first).0.trim_start().starts_with('{');
-    tagged.then(|| text.lines().flat_map(|line| [untagged(line).0, "\n"]).collect())
+/// The JSON of `nvbandwidth -j` without such tags, and without what stands before and behind it, such as a prompt, whose lines
+/// are empty then; `None` where it stands alone, and for any other text.
+pub(crate) fn json_alone(text: &str) -> Option<String> {
+    text.contains("\"nvbandwidth\"").then_some(())?;
+    let json = |line: &str| untagged(line).0.trim().to_owned();
+    let first = text.lines().position(|line| json(line).starts_with('{'))?;
+    let ends = text.lines().enumerate().skip(first).filter(|(_, line)| json(line).ends_with('}'));
+    // One that was cut off has no end.
+    let last = ends.last().map_or(usize::MAX, |(at, _)| at);
+    let is_tagged = untagged(text.lines().nth(first)?).1 > 0;
+    let is_json = |at: usize| (first..=last).contains(&at);
+    let is_alone = text.lines().enumerate().all(|(at, line)| is_json(at) || line.trim().is_empty());
+    let kept = |(at, line)| match is_json(at) {
+        true if is_tagged => untagged(line).0,
+        true => line,
+        false => "",
+    };
+    (is_tagged || !is_alone).then(|| text.lines().enumerate().flat_map(|line| [kept(line), "\n"]).collect())
 }
 
 #[cfg(test)]
@@ -40,7 +53,17 @@ mod tests {
         ] {
             assert_eq!(untagged(line), (rest, line.len() - rest.len()), "{line}");
         }
-        assert_eq!(untagged_json("0: {\n0:  1\n\n0: }\n").as_deref(), Some("{\n 1\n\n}\n"));
-        assert_eq!((untagged_json("{ }"), untagged_json("0: size"), untagged_json("")), (None, None, None));
+        let tagged = "0: {\n0: \"nvbandwidth\": 1\n\n0: }\n";
+        assert_eq!(json_alone(tagged).as_deref(), Some("{\n\"nvbandwidth\": 1\n\n}\n"));
+    }
+
+    #[test]
+    fn a_prompt_is_no_part_of_json() {
+        let json = "{\n  \"nvbandwidth\": 1\n}\n";
+        assert_eq!(json_alone(&format!("$ nvbandwidth -j\n{json}$ \n")), Some(format!("\n{json}\n")));
+        let line = "{ \"nvbandwidth\": 1 }";
+        assert_eq!(json_alone(&format!("$ nvbandwidth -j\n{line}\n$ ")), Some(format!("\n{line}\n\n")));
+        assert_eq!((json_alone(json), json_alone(line), json_alone("{ }")), (None, None, None));
+        assert_eq!((json_alone("0: size"), json_alone("\"nvbandwidth\""), json_alone("")), (None, None, None));
     }
 }

@@ -176,6 +176,33 @@ fn table(folder: &Path, name: &str) -> Vec<BTreeMap<String, String>> {
     lines.map(|row| head.iter().cloned().zip(row).collect()).collect()
 }
 
+/// Rows of `transfers.csv` beside the same of the JSON.
+fn same_transfers(transfers: &[BTreeMap<String, String>], all: &[Value]) {
+    assert_eq!(transfers.len(), all.len());
+    for (row, json) in transfers.iter().zip(all) {
+        assert_eq!(row["id"], json["id"].as_str().expect("an id"));
+        assert_eq!(row["end_ps"], json["end_ps"].to_string());
+        assert_eq!((&row["mean_Bps"], &row["alone_s"]), (&json["mean_Bps"].to_string(), &json["alone_s"].to_string()));
+        assert_eq!(row["cause"], json["cause"].as_str().expect("a cause"));
+        for (column, value) in [
+            ("waiting_s", &json["delay"]["waiting_s"]),
+            ("blocked_s", &json["delay"]["blocked_s"]),
+            ("cut_s", &json["delay"]["cut_s"]),
+            ("own_limit_s", &json["delay"]["own_limit_s"]),
+        ] {
+            assert_eq!(row[column], value.to_string(), "{column}");
+        }
+        for (column, value) in [
+            ("from", &json["from"]),
+            ("to", &json["to"]),
+            ("bottleneck_from", &json["bottleneck"]["from"]),
+            ("bottleneck_to", &json["bottleneck"]["to"]),
+        ] {
+            assert_eq!(row[column], value.as_str().expect("a name"), "{column}");
+        }
+    }
+}
+
 #[test]
 fn tables_say_what_the_json_says() {
     let folder = TempDir::new().expect("a folder");
@@ -198,29 +225,7 @@ fn tables_say_what_the_json_says() {
         results.iter().flat_map(|result| result[key].as_array().cloned().unwrap_or_default()).collect()
     };
     let transfers = table(&target, "transfers.csv");
-    assert_eq!(transfers.len(), all("transfers").len());
-    for (row, json) in transfers.iter().zip(all("transfers")) {
-        assert_eq!(row["id"], json["id"].as_str().expect("an id"));
-        assert_eq!(row["end_ps"], json["end_ps"].to_string());
-        assert_eq!((&row["mean_Bps"], &row["alone_s"]), (&json["mean_Bps"].to_string(), &json["alone_s"].to_string()));
-        assert_eq!(row["cause"], json["cause"].as_str().expect("a cause"));
-        for (column, value) in [
-            ("waiting_s", &json["delay"]["waiting_s"]),
-            ("blocked_s", &json["delay"]["blocked_s"]),
-            ("cut_s", &json["delay"]["cut_s"]),
-            ("own_limit_s", &json["delay"]["own_limit_s"]),
-        ] {
-            assert_eq!(row[column], value.to_string(), "{column}");
-        }
-        for (column, value) in [
-            ("from", &json["from"]),
-            ("to", &json["to"]),
-            ("bottleneck_from", &json["bottleneck"]["from"]),
-            ("bottleneck_to", &json["bottleneck"]["to"]),
-        ] {
-            assert_eq!(row[column], value.as_str().expect("a name"), "{column}");
-        }
-    }
+    same_transfers(&transfers, &all("transfers"));
     let links = table(&target, "links.csv");
     assert_eq!(links.len(), all("links").len());
     for (row, json) in links.iter().zip(all("links")) {
@@ -356,4 +361,25 @@ fn full_results_of_many_transfers_have_no_explanations() {
     let result = &json_lines(&ended.stdout)[0];
     assert!(result["phases"].is_array() && result.get("explain").is_none());
     assert!(ended.stderr.contains("--full has no explanations of more than 2000 transfers"), "{}", ended.stderr);
+}
+
+/// Several threads make the rows of so many.
+#[test]
+fn tables_of_many_transfers_say_what_the_json_says() {
+    let folder = TempDir::new().expect("a folder");
+    let (file, target) = (folder.path().join("many.yaml"), folder.path().join("tables"));
+    let text = std::fs::read_to_string(crate::common::scenario("network/random-64-hosts.yaml")).expect("a scenario");
+    let topology = crate::common::scenario("topologies/tree-64-hosts.yaml");
+    let many = text.replace("count: 500", "count: 70000").replace("[100kB, 100MB]", "[1kB, 1MB]");
+    let many = many.replace("../topologies/tree-64-hosts.yaml", "tree.yaml");
+    std::fs::copy(topology, folder.path().join("tree.yaml")).expect("copied");
+    std::fs::write(&file, many).expect("written");
+    let [file, tables] = [&file, &target].map(|path| path.to_str().expect("UTF-8"));
+    let only = ["--export-csv", tables, "--export-only", "transfers"];
+    let ended = run(&[&["run", file, "--json", "--arbiter", "max-min"][..], &only].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let result = json_lines(&ended.stdout).remove(0);
+    let all = result["transfers"].as_array().expect("a list");
+    assert_eq!(all.len(), 70_000);
+    same_transfers(&table(&target, "transfers.csv"), all);
 }

@@ -178,7 +178,11 @@ impl Attribute {
             }
         }
         match read.name.as_str() {
-            "pg_name" => read.group = Some(String::from_utf8_lossy(text).into_owned()),
+            // As text or as a number.
+            "pg_name" | "comm_group" => {
+                let name = || String::from_utf8_lossy(text).into_owned();
+                read.group = Some(read.number.map_or_else(name, |number| number.to_string()));
+            }
             "involved_dim" => read.is_of_dimensions = flags.contains(&0),
             _ => {}
         }

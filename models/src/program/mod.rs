@@ -25,6 +25,7 @@ mod process_groups;
 mod protobuf;
 mod queues;
 mod simgrid;
+mod simgrid_arguments;
 mod survey;
 mod tasks;
 mod unexpected;
@@ -95,7 +96,7 @@ impl Resolved for Program {
         let ProgramParams { format, ranks, message, .. } = operation.params;
         let sending = message.sending(format);
         if program.operations.is_empty() {
-            return Err(refused("file: no rank does anything; give some operations"));
+            return Err(refused("file: no rank sends, receives or computes; give some operations"));
         }
         let network = message.loggops(sending);
         check_ranks(&program, &ranks.0, network.is_some())?;
@@ -206,7 +207,10 @@ fn check_ranks(program: &operations::Program, ranks: &[u32], may_lack: bool) -> 
     }
     if ranks.len() != program.ranks as usize {
         let (given, wanted) = (ranks.len(), program.ranks);
-        return Err(refused(format!("ranks: {given} devices for {wanted} ranks; name one for each")));
+        let ranks = if wanted == 1 { "rank".to_owned() } else { format!("ranks (0 to {})", wanted - 1) };
+        return Err(refused(format!(
+            "ranks: {given} devices, but the file has {wanted} {ranks}; name one device for each"
+        )));
     }
     Ok(())
 }

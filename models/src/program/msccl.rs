@@ -121,7 +121,7 @@ impl<'d> Reader<'d> {
     }
 
     fn gpus(&mut self, algorithm: Node<'_, '_>) -> Result<(), CallError> {
-        let gpus: Vec<Node<'_, '_>> = elements(algorithm, "gpu").collect();
+        let gpus: Vec<Node<'_, '_>> = self.elements(algorithm, "gpu")?;
         let count = self.number(algorithm, "ngpus")?;
         if count != gpus.len() as u64 {
             return Err(refused(format!("file: `ngpus` is {count}, and {} are described; correct it", gpus.len())));
@@ -135,7 +135,7 @@ impl<'d> Reader<'d> {
                 Some(seen) if !*seen => *seen = true,
                 _ => return Err(self.wrong(gpu, &format!("the gpu {id} is given twice, or there are not so many"))),
             }
-            for block in elements(gpu, "tb") {
+            for block in self.elements(gpu, "tb")? {
                 self.block(id as u32, block, &mut late)?;
             }
         }
@@ -159,7 +159,7 @@ impl<'d> Reader<'d> {
             channel: self.number(node, "chan")? as u32,
         };
         let mut before = None;
-        for step in elements(node, "step") {
+        for step in self.elements(node, "step")? {
             let number = self.number(step, "s")?;
             let (first, last) = self.step(&block, step, before)?;
             before = Some(last);
@@ -219,6 +219,18 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// The elements within another, all of one name.
+    fn elements<'a, 'i>(&self, node: Node<'a, 'i>, name: &str) -> Result<Vec<Node<'a, 'i>>, CallError> {
+        let all: Vec<_> = node.children().filter(Node::is_element).collect();
+        match all.iter().find(|child| !child.has_tag_name(name)) {
+            Some(other) => {
+                let [other_name, within] = [other, &node].map(|node| node.tag_name().name().to_owned());
+                Err(self.wrong(*other, &format!("`{other_name}` in `{within}` is not known; there is `{name}`")))
+            }
+            None => Ok(all),
+        }
+    }
+
     fn number(&self, node: Node<'_, '_>, key: &str) -> Result<u64, CallError> {
         let text = node.attribute(key).unwrap_or_default();
         let fits = |value: &u64| *value < u64::from(u32::MAX);
@@ -253,8 +265,4 @@ impl<'d> Reader<'d> {
         let remedy = if problem.contains("; ") { "" } else { "; correct it" };
         refused(format!("file: line {line}, column {column}: {problem}{remedy}"))
     }
-}
-
-fn elements<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children().filter(move |child| child.has_tag_name(name))
 }

@@ -3,7 +3,7 @@
 //! ranks in one file, or of each in its own.
 //!
 //! A rank does one action after the other; `isend` and `irecv` end with a `wait` of the same source, destination and tag, or a
-//! `waitall`. A size is in bytes, in doubles after `init 1`. `test` takes no time. Collectives become messages, see
+//! `waitall`. A size is in bytes, in doubles after `init 1`, or in the type of data behind it. `test` takes no time. Collectives become messages, see
 //! [`super::collectives`].
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, VecDeque};
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::collectives::Member;
-use super::operations::{ANY, Dependency, FIRST_TAG, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
+use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
+use super::simgrid_arguments::Arguments;
 use crate::operation::refused;
-use crate::quantities::MOST_BYTES;
 
 /// Actions that a trace may begin with.
 pub(super) const ACTIONS: [&str; 17] = [
@@ -64,7 +64,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
         }
     }
     if ranks == 0 {
-        return Err(refused("file: no rank does anything; give some actions"));
+        return Err(refused("file: no rank sends, receives or computes; give some actions"));
     }
     let unit = params.unit.map_or(1.0, |unit| unit.0 as f64);
     // A rank without a line has no operations to name.
@@ -110,71 +110,6 @@ struct Reader {
     collectives: Vec<u32>,
 }
 
-/// The words behind an action.
-struct Arguments<'a> {
-    action: &'a str,
-    words: Vec<&'a str>,
-    unit: f64,
-}
-
-impl Arguments<'_> {
-    fn word(&self, at: usize) -> Result<&str, Problem> {
-        let lacks =
-            || format!("`{}` has {} arguments, too few; add argument {}", self.action, self.words.len(), at + 1);
-        self.words.get(at).copied().ok_or_else(lacks)
-    }
-
-    fn real(&self, at: usize) -> Result<f64, Problem> {
-        let word = self.word(at)?;
-        let value = word.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-        value
-            .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a number of at least 0", at + 1, self.action))
-    }
-
-    fn bytes(&self, at: usize) -> Result<u64, Problem> {
-        let bytes = (self.real(at)? * self.unit).round();
-        if bytes > MOST_BYTES as f64 {
-            return Err(format!("argument {} of `{}` is more than 2^53 bytes; give less", at + 1, self.action));
-        }
-        Ok(bytes as u64)
-    }
-
-    /// A rank or tag; −1 stands for any, as do SimGrid's own `MPI_ANY_SOURCE` and `MPI_ANY_TAG` (include/smpi/smpi.h).
-    fn number(&self, at: usize) -> Result<u32, Problem> {
-        let word = self.word(at)?;
-        if matches!((at, word), (_, "-1") | (0, "-555") | (1, "-444")) {
-            return Ok(ANY);
-        }
-        word.parse()
-            .ok()
-            .filter(|&value: &u32| value < FIRST_TAG)
-            .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a whole number", at + 1, self.action))
-    }
-
-    /// The root of a collective; rank 0 where it is not given.
-    fn root(&self, at: usize, ranks: u32) -> Result<u32, Problem> {
-        let root = if self.words.len() > at { self.number(at)? } else { 0 };
-        let is_rank = Some(root).filter(|&root| root < ranks);
-        is_rank.ok_or_else(|| format!("`{}` is no root; ranks are 0 to {}", self.words[at], ranks - 1))
-    }
-
-    fn list(&self, from: usize, count: u32) -> Result<Vec<u64>, Problem> {
-        (from..from + count as usize).map(|at| self.bytes(at)).collect()
-    }
-
-    /// Refuses types of data, whose sizes depend on the version of SimGrid.
-    fn at_most(&self, count: usize) -> Result<(), Problem> {
-        if self.words.len() <= count {
-            return Ok(());
-        }
-        let word = self.words[count];
-        Err(format!(
-            "`{word}` behind `{}` is a type of data, which is not read; give sizes in bytes, without it",
-            self.action
-        ))
-    }
-}
-
 impl Reader {
     fn new(program: Program, rate: Option<f64>, scale: f64) -> Self {
         let count = program.ranks as usize;
@@ -194,7 +129,8 @@ impl Reader {
         let rank = rank(text)?;
         let mut words = text.split_whitespace().skip(1);
         let action = words.next().ok_or("the line has no action; write `<rank> <action> …`")?.to_lowercase();
-        let given = Arguments { action: &action, words: words.collect(), unit: self.unit[rank as usize] * self.scale };
+        let (words, unit) = (words.collect::<Vec<_>>(), self.unit[rank as usize] * self.scale);
+        let given = Arguments { action: &action, words: &words, unit };
         match action.as_str() {
             "init" => self.unit[rank as usize] = if given.words.is_empty() { 1.0 } else { DOUBLE },
             "finalize" | "comm_size" | "comm_dup" | "location" | "test" => {}
@@ -230,8 +166,8 @@ impl Reader {
     }
 
     fn message(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
-        given.at_most(3)?;
-        let (other, tag, bytes) = (given.number(0)?, given.number(1)?, given.bytes(2)?);
+        let [given, _] = given.typed(3, 1)?;
+        let (other, tag, bytes) = (given.rank(0)?, given.tag(1)?, given.bytes(2)?);
         let sends = given.action.ends_with("send");
         if sends && (other == ANY || tag == ANY) {
             return Err("a send names its rank and tag; -1 is for receives".to_owned());
@@ -247,7 +183,7 @@ impl Reader {
     }
 
     fn wait(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
-        let key = (given.number(0)?, given.number(1)?, given.number(2)?);
+        let key = (given.rank(0)?, given.rank(1)?, given.tag(2)?);
         let requests = &mut self.requests[rank as usize];
         let Some(list) = requests.get_mut(&key) else {
             let (from, to, tag) = key;
@@ -280,17 +216,20 @@ impl Reader {
         self.collectives[rank as usize] += 1;
         let member = Member::new(rank, ranks, at);
         let n = ranks as usize;
-        let arguments = match given.action {
-            "barrier" => 0,
-            "bcast" | "broadcast" | "allreduce" | "alltoall" | "allgather" => 2,
-            "reduce" | "gather" | "scatter" => 3,
-            "alltoallv" => 2 * n + 2,
-            "gatherv" | "scatterv" => n + 2,
-            "allgatherv" | "reducescatter" => n + 1,
-            _ => usize::MAX,
+        let (arguments, types) = match given.action {
+            "barrier" => (0, 0),
+            "bcast" | "broadcast" | "allreduce" => (2, 1),
+            "reduce" => (3, 1),
+            "alltoall" | "allgather" => (2, 2),
+            "gather" | "scatter" => (3, 2),
+            "alltoallv" => (2 * n + 2, 2),
+            "gatherv" | "scatterv" => (n + 2, 2),
+            "allgatherv" => (n + 1, 2),
+            "reducescatter" => (n + 1, 1),
+            _ => (usize::MAX, 0),
         };
-        given.at_most(arguments)?;
-        let list = |from: usize| given.list(from, ranks);
+        let given = if given.action == "allgatherv" { given.without_displacements(n) } else { *given };
+        let [sent, received] = given.typed(arguments, types)?;
         let of = |sizes: Vec<u64>| move |rank: u32| sizes[rank as usize];
         let root_at = match given.action {
             "bcast" | "broadcast" => Some(1),
@@ -303,30 +242,30 @@ impl Reader {
         let root = root.unwrap_or(0);
         let parts = match given.action {
             "barrier" => member.all_reduce(0),
-            "bcast" | "broadcast" => member.broadcast(root, given.bytes(0)?),
-            "reduce" => member.reduce(root, given.bytes(0)?),
-            "allreduce" => member.all_reduce(given.bytes(0)?),
+            "bcast" | "broadcast" => member.broadcast(root, sent.bytes(0)?),
+            "reduce" => member.reduce(root, sent.bytes(0)?),
+            "allreduce" => member.all_reduce(sent.bytes(0)?),
             "alltoall" | "allgather" => {
-                let (sent, received) = (given.bytes(0)?, given.bytes(1)?);
+                let (sent, received) = (sent.bytes(0)?, received.bytes(1)?);
                 member.exchange(|_| sent, |_| received)
             }
             "gather" => {
-                let part = given.bytes(1)?;
-                member.gather(root, given.bytes(0)?, |_| part)
+                let part = received.bytes(1)?;
+                member.gather(root, sent.bytes(0)?, |_| part)
             }
             "scatter" => {
-                let part = given.bytes(0)?;
-                member.scatter(root, |_| part, given.bytes(1)?)
+                let part = sent.bytes(0)?;
+                member.scatter(root, |_| part, received.bytes(1)?)
             }
-            "alltoallv" => member.exchange(of(list(1)?), of(list(n + 2)?)),
+            "alltoallv" => member.exchange(of(sent.list(1, ranks)?), of(received.list(n + 2, ranks)?)),
             "allgatherv" => {
-                let sent = given.bytes(0)?;
-                member.exchange(|_| sent, of(list(1)?))
+                let own = sent.bytes(0)?;
+                member.exchange(|_| own, of(received.list(1, ranks)?))
             }
-            "gatherv" => member.gather(root, given.bytes(0)?, of(list(1)?)),
-            "scatterv" => member.scatter(root, of(list(0)?), given.bytes(n)?),
+            "gatherv" => member.gather(root, sent.bytes(0)?, of(received.list(1, ranks)?)),
+            "scatterv" => member.scatter(root, of(sent.list(0, ranks)?), received.bytes(n)?),
             "reducescatter" => {
-                let sizes = list(0)?;
+                let sizes = sent.list(0, ranks)?;
                 let own = sizes[rank as usize];
                 member.exchange(of(sizes), |_| own)
             }

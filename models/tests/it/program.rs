@@ -184,7 +184,7 @@ fn what_is_wrong_is_said_with_its_line() {
     for (text, words) in [
         ("", "no `num_ranks`"),
         ("num_ranks 0\n", "line 1: 0 ranks"),
-        ("num_ranks 2\n", "no rank does anything"),
+        ("num_ranks 2\n", "no rank sends, receives or computes"),
         ("num_ranks 1\nrank 1 {\n}\n", "line 2: rank 1 of 1"),
         ("num_ranks 1\nrank 0 {\na: calc 1\n", "ends within rank 0"),
         ("num_ranks 2\na: calc 1\n", "line 2: `a:` stands outside"),
@@ -367,7 +367,7 @@ fn what_contradicts_itself_is_refused() {
         (unread, "size: files of this format do not need it"),
         (long, "message: one of 9 B takes more than 100 days"),
         (of_trace("0 bcast 5 9\n1 bcast 5 9\n"), "`9` is no root; ranks are 0 to 1"),
-        (of_trace("0 bcast 5 0 4\n1 bcast 5 0 4\n"), "a type of data"),
+        (of_trace("0 bcast 5 0 30\n1 bcast 5 0 30\n"), "no type of data"),
         (of_trace("0 comm_split 1\n1 compute 1\n"), "communicators of a part"),
         (of_trace("0 compute 1e300\n1 compute 1\n"), "compute for more than 100 days"),
         (

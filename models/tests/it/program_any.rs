@@ -130,6 +130,31 @@ fn receives_from_any_know_that_processors_are_busy() {
     }
 }
 
+/// A wait names its receive as that did, with words of SimGrid, too.
+#[test]
+fn a_wait_knows_the_receive_from_any() {
+    let world = World::star(2, 1e9, 0);
+    for any in ["-555 -444", "-1 -1", "0 -444", "-555 7"] {
+        let (from, tag) = any.split_once(' ').expect("two words");
+        let trace = format!("0 send 1 7 1000\n1 irecv {any} 1000\n1 wait {from} 1 {tag}\n1 compute 1000\n");
+        let params =
+            json!({ "file": named(json!([trace])), "format": "simgrid-ti", "ranks": [1, 2], "flop_rate": 1e9 });
+        assert_eq!(time_of(&world, "program", &params), 1_000_000 + 1_000_000, "{any}");
+    }
+}
+
+/// SimGrid's own example of a gather: 68 doubles of each rank, and a type of data for each side. Of rank 1 alone they cross a link.
+#[test]
+fn sizes_of_a_trace_are_in_its_types_of_data() {
+    let world = World::star(2, 1e9, 0);
+    let params = |text: &str| json!({ "file": named(json!([text])), "format": "simgrid-ti", "ranks": [1, 2] });
+    let time = |text: &str| time_of(&world, "program", &params(text));
+    assert_eq!(time("0 gather 68 68 0 0 0\n1 gather 68 68 0 0 0\n"), 68 * 8 * 1000);
+    assert_eq!(time("0 gather 68 68 0 1 1\n1 gather 68 68 0 1 1\n"), 68 * 4 * 1000);
+    // 100 doubles are sent as 200 float.
+    assert_eq!(time("0 send 1 0 100 0\n1 recv 0 0 200 5\n"), 800 * 1000);
+}
+
 /// GOAL has no collectives: a receive with any tag takes the highest tags, too.
 #[test]
 fn tags_of_goal_are_all_its_own() {

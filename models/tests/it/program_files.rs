@@ -41,6 +41,10 @@ fn the_ring_of_msccl_takes_the_closed_form() {
             json!({ "file": named(json!([text.replacen("\"rrc\"", "\"xyz\"", 1)])), "format": "msccl", "ranks": ranks, "size": 8 }),
             "file: line 5, column 7: no step has the type `xyz`",
         ),
+        (
+            json!({ "file": named(json!([text.replacen("<step", "<stp", 1)])), "format": "msccl", "ranks": ranks, "size": 8 }),
+            "file: line 4, column 7: `stp` in `tb` is not known; there is `step`",
+        ),
     ] {
         let said = refusal(&world, "program", &params);
         assert!(said.contains(words), "{said}");
@@ -144,12 +148,12 @@ fn samples_of_simgrid_run() {
 fn what_is_wrong_in_a_trace_is_said_with_its_line() {
     let world = World::small(1e9, 0);
     for (text, words) in [
-        ("\n# nothing\n", "no rank does anything"),
+        ("\n# nothing\n", "no rank sends, receives or computes"),
         ("0 init\nx send 1 0 5\n", "line 2: `x` is no rank"),
         ("0 init\n0\n", "line 2: the line has no action"),
         ("0 frob 1\n", "line 1: no action is named `frob`"),
         ("0 send 1 0\n", "`send` has 2 arguments, too few; add argument 3"),
-        ("0 send 1 0 5 2\n1 recv 0 0 5\n", "a type of data"),
+        ("0 send 1 0 5 30\n1 recv 0 0 5\n", "no type of data from 0 to 29"),
         ("0 wait 0 1 3\n", "no isend or irecv from 0 to 1 with tag 3 is open"),
         ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
         ("0 allreduce 5 0\n1 compute 1\n", "has no send"),
@@ -234,6 +238,12 @@ fn collectives_of_chakra_become_messages() {
     let group = |name: &str, of: [u32; 2]| json!({ "name": name, "ranks": of });
     let both = grouped(json!([group("tp0", [0, 2]), group("tp1", [3, 1])]));
     assert_eq!(time_of(&world, "program", &both) - 3_000_000, 2 * step(50));
+    // A number is a name, too.
+    let numbered = block(10, &[block(1, b"comm_group"), vec![0x48, 3]].concat());
+    let files_numbered = json!([content(&trace(7, 0, &numbered)), content(&trace(7, 0, &numbered))]);
+    let said =
+        refusal(&world, "program", &json!({ "file": named(files_numbered), "format": "chakra", "ranks": [1, 2] }));
+    assert!(said.contains("process group `3`; give its ranks"), "{said}");
     for (groups, words) in [
         (json!([]), "file: file0: node 5 is of the process group `tp0`; give its ranks"),
         (

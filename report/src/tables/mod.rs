@@ -25,6 +25,7 @@ pub use self::parquet::write_parquet;
 pub use self::texts::Texts;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use crate::{Run, SearchReport, SweepReport};
 
@@ -129,6 +130,13 @@ fn text<'r, T, S: AsRef<str>>(
     of: impl Fn(&'r T) -> Option<S>,
 ) -> TableColumn {
     TableColumn { name: name.into(), values: ColumnValues::Text(rows.iter().map(of).collect()) }
+}
+
+/// Texts that are written in place: one piece of memory for all.
+fn displayed<'r, T, D: Display>(name: &'static str, rows: &'r [T], of: impl Fn(&'r T) -> Option<D>) -> TableColumn {
+    let mut texts = Texts::default();
+    rows.iter().for_each(|row| texts.write(of(row)));
+    TableColumn { name: name.into(), values: ColumnValues::Text(texts) }
 }
 
 fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> TableColumn {

@@ -1,51 +1,103 @@
 //! The tables of a run.
 
-use weir_plugin_api::{LinkId, PS_PER_S};
-use weir_scenario::PlannedOperation;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
 
-use super::{ExportTable, owner, real, text, whole};
+use weir_plugin_api::{LinkId, PS_PER_S, SimDuration};
+use weir_scenario::PlannedOperation;
+use weir_sim_core::{Departure, TaskId};
+
+use super::{ExportTable, displayed, owner, real, text, whole};
 use crate::Run;
-use crate::json::{TransferRow, transfer_row};
+use crate::cause::{TransferCause, link_of};
+use crate::delay::Delay;
 use crate::operations::{self, Operation};
+use crate::run::{Carried, mean_rate_of};
 use crate::units::{picoseconds, seconds};
 
 /// Rows that are made at a time (*assumed*: they stay in a cache of some megabytes until their columns are made).
 const ROWS: usize = 2048;
+/// Rows of a thread at least (*assumed*: they take far longer than a thread to start).
+const OF_A_THREAD: usize = 1 << 15;
+
+/// What several columns say of a transfer.
+struct TransferRow<'a> {
+    transfer: Departure,
+    ends: Carried<'a>,
+    alone: Option<SimDuration>,
+    delay: Option<Delay>,
+    cause: Option<TransferCause<'a>>,
+}
 
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
-    let title = run.arbiter.title();
-    let departures = run.transfers().filter_map(|task| run.departure(task));
-    let mut rows = departures.filter_map(|d| transfer_row(run.scenario, run.alone, run.arbiter.regions, &d));
-    let mut table = part(run, &title, &rows.by_ref().take(ROWS).collect::<Vec<_>>());
-    loop {
-        let more: Vec<TransferRow<'_>> = rows.by_ref().take(ROWS).collect();
-        if more.is_empty() {
-            return table;
-        }
-        table.append(part(run, &title, &more));
+    let title = &run.arbiter.title();
+    let tasks: Vec<TaskId> = run.transfers().collect();
+    // In this order, so that the first failure of an arbiter is the same for any number of threads.
+    for &task in &tasks {
+        let _ = run.time_alone(task);
     }
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = tasks.len().div_ceil(threads).max(OF_A_THREAD);
+    if tasks.len() <= share {
+        return rows_of(run, title, &tasks);
+    }
+    let parts: Vec<ExportTable> = std::thread::scope(|scope| {
+        let parts: Vec<_> = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks))).collect();
+        let done = |part: ScopedJoinHandle<'_, ExportTable>| part.join().unwrap_or_else(|panic| resume_unwind(panic));
+        parts.into_iter().map(done).collect()
+    });
+    let joined = |mut all: ExportTable, more: ExportTable| {
+        all.append(more);
+        all
+    };
+    parts.into_iter().reduce(joined).unwrap_or_else(|| part(run, title, &[]))
+}
+
+/// The rows of these transfers.
+fn rows_of(run: &Run<'_>, title: &str, tasks: &[TaskId]) -> ExportTable {
+    let row = |&task: &TaskId| {
+        let transfer = run.departure(task)?;
+        Some(TransferRow {
+            ends: Carried::of(run.scenario, transfer.class)?,
+            alone: run.alone.of(&transfer),
+            delay: Delay::of(run.alone, &transfer),
+            cause: TransferCause::of_departure(run.scenario, run.alone, run.arbiter.regions, &transfer),
+            transfer,
+        })
+    };
+    let mut table = part(run, title, &[]);
+    for tasks in tasks.chunks(ROWS) {
+        table.append(part(run, title, &tasks.iter().filter_map(row).collect::<Vec<_>>()));
+    }
+    table
 }
 
 /// Some rows of the transfers.
 fn part(run: &Run<'_>, title: &str, rows: &[TransferRow<'_>]) -> ExportTable {
+    let node = |node| Some(run.scenario.node_name(node));
+    let bottleneck = |r: &TransferRow<'_>| link_of(&r.transfer.bottleneck).map(|link| run.link_names(link));
+    let times = |r: &TransferRow<'_>| r.transfer.times;
     let mut columns = owner(&run.scenario.name, title, rows);
     columns.extend([
-        text("id", rows, |r| Some(&r.id)),
-        text("from", rows, |r| Some(&r.from)),
-        text("to", rows, |r| Some(&r.to)),
-        whole("bytes", rows, |r| Some(r.bytes)),
-        real("ready_s", rows, |r| r.ready_s),
-        real("start_s", rows, |r| r.start_s),
-        real("end_s", rows, |r| r.end_s),
-        whole("end_ps", rows, |r| r.end_ps),
-        real("mean_Bps", rows, |r| r.mean_bps),
-        whole("sent_bytes", rows, |r| Some(r.sent())),
-        real("alone_s", rows, |r| r.alone_s),
-        text("bottleneck_from", rows, |r| r.bottleneck.as_ref().map(|b| &b.from)),
-        text("bottleneck_to", rows, |r| r.bottleneck.as_ref().map(|b| &b.to)),
-        text("cause", rows, |r| r.cause.as_ref()),
-        text("region", rows, |r| r.cause_detail.as_ref().and_then(|cause| cause.region())),
+        text("id", rows, |r| Some(run.scenario.task_name(r.transfer.task))),
+        text("from", rows, |r| node(r.ends.from)),
+        text("to", rows, |r| node(r.ends.to)),
+        whole("bytes", rows, |r| Some(r.transfer.bytes)),
+        real("ready_s", rows, |r| seconds(times(r).ready)),
+        real("start_s", rows, |r| seconds(times(r).start)),
+        real("end_s", rows, |r| seconds(times(r).end)),
+        whole("end_ps", rows, |r| picoseconds(times(r).end)),
+        real("mean_Bps", rows, |r| mean_rate_of(&r.transfer)),
+        whole("sent_bytes", rows, |r| {
+            Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes })
+        }),
+        real("alone_s", rows, |r| r.alone.map(SimDuration::seconds)),
+        text("bottleneck_from", rows, |r| bottleneck(r).map(|(from, _)| from)),
+        text("bottleneck_to", rows, |r| bottleneck(r).map(|(_, to)| to)),
+        displayed("cause", rows, |r| r.cause.as_ref()),
+        text("region", rows, |r| r.cause.as_ref().and_then(TransferCause::region)),
         real("waiting_s", rows, |r| r.delay.map(|delay| delay.waiting_s)),
         real("blocked_s", rows, |r| r.delay.and_then(|delay| delay.blocked_s)),
         real("cut_s", rows, |r| r.delay.map(|delay| delay.cut_s)),

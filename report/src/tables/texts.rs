@@ -1,5 +1,7 @@
 //! Texts of a column, one behind the other: a million of them are three pieces of memory, as Arrow has them.
 
+use std::fmt::{Display, Write as _};
+
 /// Texts that may be missing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Texts {
@@ -47,6 +49,15 @@ impl Texts {
         self.known.push(text.is_some());
     }
 
+    /// Adds a text as it is displayed.
+    pub(crate) fn write(&mut self, text: Option<impl Display>) {
+        let known = text.is_some();
+        // Writing to a string does not fail.
+        let _ = text.map(|text| write!(self.data, "{text}"));
+        self.ends.push(self.data.len());
+        self.known.push(known);
+    }
+
     /// Adds all texts of another column.
     pub fn append(&mut self, more: &Self) {
         let before = self.data.len();
@@ -73,10 +84,16 @@ mod tests {
         let mut texts: Texts = [Some("a"), None, Some(""), Some("é")].into_iter().collect();
         let more: Texts = [None, Some("b".to_owned())].into_iter().collect();
         texts.append(&more);
-        let all = [Some("a"), None, Some(""), Some("é"), None, Some("b")];
+        texts.write(Some(format_args!("{}-{}", 7, 8)));
+        texts.write(None::<&str>);
+        let all = [Some("a"), None, Some(""), Some("é"), None, Some("b"), Some("7-8"), None];
         assert_eq!(texts.iter().collect::<Vec<_>>(), all);
-        assert_eq!((texts.len(), texts.get(6), texts.is_empty()), (6, None, false));
-        let parts = ("aéb".to_owned(), vec![1, 1, 1, 3, 3, 4], vec![true, false, true, true, false, true]);
+        assert_eq!((texts.len(), texts.get(8), texts.is_empty()), (8, None, false));
+        let parts = (
+            "aéb7-8".to_owned(),
+            vec![1, 1, 1, 3, 3, 4, 7, 7],
+            vec![true, false, true, true, false, true, true, false],
+        );
         assert_eq!(texts.into_parts(), parts);
         assert!(Texts::default().is_empty() && Texts::default().get(0).is_none());
     }

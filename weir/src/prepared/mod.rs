@@ -23,9 +23,12 @@ use crate::{Error, RunOptions};
 /// Measured: below, keeping all links costs less than a second.
 const PEAKS_BELOW: usize = 20_000;
 
-/// Operations of a workload up to which each is also run alone, and tasks of the workload; *assumed*, each is a run more.
-const MOST_JOBS: usize = 64;
-const MOST_JOB_TASKS: usize = 200_000;
+/// Operations of a workload up to which each is also run alone, and tasks of the workload; *assumed*, all of them together
+/// cost about one run more.
+const MOST_JOBS: usize = 1024;
+const MOST_JOB_TASKS: usize = 2_000_000;
+/// Operations times links up to which that is done; *assumed*, each run looks at all links, some 10 ns for one.
+const MOST_JOB_LINKS: usize = 100_000_000;
 
 /// A scenario and an arbiter for it.
 #[derive(Clone, Copy)]
@@ -176,9 +179,12 @@ impl<'a> PreparedRun<'a> {
             Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
             None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
         };
-        let is_small = s.operations.len() <= MOST_JOBS && s.tasks.tasks().len() <= MOST_JOB_TASKS;
-        if outcome.stop != Stop::Finished || !is_small {
+        if outcome.stop != Stop::Finished || s.operations.is_empty() {
             return Ok(transfers);
+        }
+        let links = s.operations.len().saturating_mul(self.fabric.links().len());
+        if s.operations.len() > MOST_JOBS || s.tasks.tasks().len() > MOST_JOB_TASKS || links > MOST_JOB_LINKS {
+            return Ok(transfers.too_large_for_operations());
         }
         let (own, incremental) = (*self, outcome.incremental);
         let alone = move |job: &PlannedOperation| own.operation_alone(job, incremental, cancel.clone());
