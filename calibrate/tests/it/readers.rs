@@ -119,6 +119,10 @@ fn nvbandwidth_is_read_with_what_ran_beside() {
     let why: Vec<_> = log.skipped.iter().map(|s| (s.what.as_str(), s.place.line)).collect();
     assert_eq!(why, [("device_to_device_memcpy_write_ce", 8), ("host_to_device_memcpy_sm", 9)]);
     assert!(log.skipped[0].why.contains("Waived"));
+    let (_, behind_a_prompt) = fine(&format!("$ nvbandwidth -j\n{NVBANDWIDTH}\n$ "), &ReadOptions::default());
+    assert_eq!(behind_a_prompt.experiments.len(), log.experiments.len());
+    let two = read(&format!("{NVBANDWIDTH}\n{NVBANDWIDTH}\n"), &ReadOptions::default()).unwrap_err();
+    assert!(two.contains("output of one run"), "{two}");
     for (cell, message) in [
         ("\"-3\"", "-3, not above 0"),
         ("\"0\"", "0, not above 0"),

@@ -106,6 +106,10 @@ fn nvbandwidth_reads_go_from_the_column_to_the_row() {
             read(&machine, &log(test, &matrices), &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         let all: Vec<_> = each(&machine, &found).into_iter().map(|(from, to, _, rate)| (from, to, rate)).collect();
         assert_eq!(all, expected, "{test}");
+        // The other stream, and the sum, are named.
+        let left_out: Vec<_> =
+            found.skipped.iter().map(|skipped| skipped.what.split_once(", ").expect("two parts").1).collect();
+        assert_eq!(left_out, vec!["from row 3 on"; usize::from(matrices.len() > 1)]);
     }
 }
 
@@ -233,6 +237,13 @@ fn several_pairs_of_osu_run_at_once() {
     assert_eq!(kind, LogKind::Osu);
     assert_eq!(each(&machine, &log), [("gpu0", "gpu2", 2, 20.0)]);
     assert_eq!((log.experiments[0].messages, log.experiments[0].transfers[1].to), (8, machine.device("gpu3").unwrap()));
+    assert_eq!(
+        log.notes,
+        [
+            "log: rank 0 = rc0/plx0/gpu0, 1 = rc0/plx0/gpu1, 2 = rc0/plx1/gpu2, 3 = rc0/plx1/gpu3",
+            "log: windows of 8 messages, each with a reply of 4 B"
+        ]
+    );
     let few = ReadOptions { devices: Some("gpu[0-2]".to_owned()), ..ReadOptions::default() };
     let (_, none) = read(&machine, text, &few).expect("a log");
     assert!(none.experiments.is_empty() && none.skipped[0].why.contains("4 ranks"), "{:?}", none.skipped);

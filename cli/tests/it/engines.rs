@@ -293,3 +293,24 @@ workload:
     let after = "  - collective: { id: b, kind: all-gather, size: 100MB, ranks: [gpu0, gpu1], after: a }\n";
     assert_eq!(slowdowns(after), [(Some(0.005), Some(1.0)); 2], "one after the other");
 }
+
+/// A thousand operations and more are not run alone, and the text says so; one that is the whole workload has nobody to slow it.
+#[test]
+fn slowdown_is_left_out_of_large_workloads_with_a_word() {
+    let said = |count: usize| {
+        let text = format!(
+            "weir: 1
+topology:
+  link_types: {{ l: {{ bandwidth: 10GB/s }} }}
+  tree: {{ sw: {{ kind: switch, children: {{ 'gpu[0-1]': {{ kind: gpu, link: l }} }} }} }}
+arbiter: max-min
+workload:
+  - for: {{ i: [1..{count}] }}
+    parallel:
+      - collective: {{ id: 'a{{i}}', kind: all-gather, size: 2B, ranks: [gpu0, gpu1] }}
+"
+        );
+        open(text).expect("read").run().expect("it runs").to_text().expect("text").contains("slowdown: left out")
+    };
+    assert_eq!([1, 1024, 1025].map(said), [false, false, true]);
+}

@@ -34,14 +34,14 @@ struct TransferRow<'a> {
 pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
     let title = &run.arbiter.title();
     let tasks: Vec<TaskId> = run.transfers().collect();
-    // In this order, so that the first failure of an arbiter is the same for any number of threads.
-    for &task in &tasks {
-        let _ = run.time_alone(task);
-    }
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = tasks.len().div_ceil(threads).max(OF_A_THREAD);
     if tasks.len() <= share {
         return rows_of(run, title, &tasks);
+    }
+    // In this order, so that the first failure of an arbiter is the same for any number of threads.
+    for &task in &tasks {
+        let _ = run.time_alone(task);
     }
     let parts: Vec<ExportTable> = std::thread::scope(|scope| {
         let parts: Vec<_> = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks))).collect();

@@ -183,6 +183,10 @@ impl<'a> PreparedRun<'a> {
             return Ok(transfers);
         }
         let links = s.operations.len().saturating_mul(self.fabric.links().len());
+        // One that is the whole workload is run by nobody.
+        if matches!(&s.operations[..], [only] if self.is_whole(only)) {
+            return Ok(transfers);
+        }
         if s.operations.len() > MOST_JOBS || s.tasks.tasks().len() > MOST_JOB_TASKS || links > MOST_JOB_LINKS {
             return Ok(transfers.too_large_for_operations());
         }
@@ -199,11 +203,10 @@ impl<'a> PreparedRun<'a> {
         incremental: bool,
         cancel: Option<Arc<AtomicBool>>,
     ) -> Option<SimDuration> {
-        let tasks = operation.release.0..operation.tasks.end;
-        if tasks.len() == self.tasks.tasks().len() {
+        if self.is_whole(operation) {
             return None;
         }
-        let part = self.tasks.part(tasks);
+        let part = self.tasks.part(operation.release.0..operation.tasks.end);
         let options = RunOptions { phase_by_phase: !incremental, cancel, ..RunOptions::default() };
         let params = self.params();
         let mut options = self.engine(&options, &params);
@@ -213,6 +216,11 @@ impl<'a> PreparedRun<'a> {
         let alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
         (alone.stop == Stop::Finished).then_some(())?;
         Some(alone.makespan - alone.tasks.first()?.end)
+    }
+
+    /// Whether nothing else is in the workload.
+    fn is_whole(&self, operation: &PlannedOperation) -> bool {
+        (operation.release.0..operation.tasks.end).len() == self.tasks.tasks().len()
     }
 
     /// How packets cross this fabric, in a run of packets.
