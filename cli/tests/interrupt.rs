@@ -1,4 +1,5 @@
-//! Ctrl-C: the run ends within 100 ms, what was computed is written, the exit code is 130.
+//! Ctrl-C: the command ends within 100 ms, what was computed is written, the exit code is 130. A program of its own, so that
+//! no other tests are beside these.
 #![cfg(unix)]
 
 mod common;
@@ -7,7 +8,8 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{LIMIT, interrupt, shortest, started, weir};
+use common::search::{Folder, many_orders, result};
+use common::{LIMIT, alone, ended, interrupt, json_lines, shortest, started, weir};
 
 /// A run that takes far longer than the test: many transfers at once through one root.
 const LONG: &str = "\
@@ -66,6 +68,40 @@ fn ctrl_c_ends_the_runs_that_measure_a_spread() {
     assert!(took < LIMIT, "took {took:?}");
 }
 
+/// Whenever it comes: while rates are asked for, while orders are visited, while they are saved.
+#[test]
+fn ctrl_c_among_orders_gives_the_best_so_far_in_time() {
+    let folder = Folder::new();
+    let (file, kept) = (folder.write("many.yaml", &many_orders()), folder.path("kept"));
+    let known = std::cell::Cell::new(None);
+    for wait in [20, 400, 1200] {
+        let took = shortest(|| {
+            let search = ["optimize", &file, "--json", "--checkpoint", &kept];
+            let child = weir().args(search).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+            let child = child.expect("the command starts");
+            while !std::fs::exists(&kept).expect("can be asked") {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            std::thread::sleep(Duration::from_millis(wait));
+            let pressed = Instant::now();
+            interrupt(&child);
+            let ended = ended(child.wait_with_output().expect("it ends"));
+            let took = pressed.elapsed();
+            assert_eq!(ended.code, 130, "{}", ended.stderr);
+            // On a machine that is too busy the program ends itself.
+            let Some(found) = json_lines(&ended.stdout).pop() else { return Duration::MAX };
+            assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
+            known.set(found["evaluated"].as_u64());
+            assert!(found["best_ps"].as_u64() <= found["baseline_ps"].as_u64());
+            took
+        });
+        assert!(took < LIMIT, "took {took:?}");
+    }
+    // All that was finished is there, and goes on.
+    let found = result(&[&file, "--checkpoint", &kept, "--budget", "3s"]);
+    assert!(found["evaluated"].as_u64() >= known.get() && known.get() > Some(1), "{found}");
+}
+
 /// How long Ctrl-C took, and what was written.
 fn interrupt_a_run(scenario: &str, options: &[&str]) -> (Duration, String) {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
@@ -120,6 +156,7 @@ fn interrupt_reading() -> Duration {
 /// Of a large run everything that was asked for is there within two seconds, or is said to be left out.
 #[test]
 fn ctrl_c_leaves_out_what_would_take_long() {
+    let _alone = alone();
     let large = LONG.replace("count: 20000", "count: 100000").replace("within: 1ms", "within: 30s");
     for delay in [1000, 2500, 4000].map(Duration::from_millis) {
         // A fast machine may have ended before, a busy one may be late.
@@ -168,6 +205,7 @@ fn interrupt_a_run_with_files(scenario: &str, delay: Duration) -> Option<Duratio
 /// Packets under a policy that never comes into a period: the run takes far longer than the test.
 #[test]
 fn ctrl_c_stops_packets_with_what_has_come() {
+    let _alone = alone();
     let packets = "\
 weir: 1
 name: packets

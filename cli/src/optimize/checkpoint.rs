@@ -7,7 +7,7 @@ use weir::Error;
 use weir::optimize::{Checkpoint, OrderNames, OrderPart, PartFile, PartOf, SearchSubject, Unread};
 
 use super::part::NOT_TEXT;
-use crate::{bounded, output};
+use crate::{bounded, interrupt, output};
 
 /// A file with a part that goes on later.
 pub(crate) struct CheckpointFile<'a> {
@@ -45,7 +45,12 @@ impl Checkpoint for CheckpointFile<'_> {
 
     fn save(&self, subject: &SearchSubject, part: &OrderPart) {
         let of = PartOf::Order { names: OrderNames::default(), makespans: part.clone() };
-        let text = PartFile::new(subject.clone(), of).line();
+        let file = PartFile::new(subject.clone(), of);
+        let text = if interrupt::requested() { String::new() } else { file.line() };
+        // Whoever pressed Ctrl-C meanwhile does not wait for a large file; the one before it is still there.
+        if interrupt::requested() {
+            return;
+        }
         if let Err(failure) = output::replace(self.file, text.as_bytes()) {
             self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
         }

@@ -42,6 +42,18 @@ workload:
 optimize: { vary: order }
 ";
 
+/// 5! orders of each of four sources, whose sizes differ: 207 million, nearly as many makespans.
+pub fn many_orders() -> String {
+    let transfer = |s: usize, d: usize| {
+        let size = 1000 + (s * 7919 + d * 104_729) % 96_001;
+        format!("  - transfer: {{ from: g{s}, to: g{}, size: {size}kB }}\n", (s + d) % 6)
+    };
+    let transfers: String = (0..4).flat_map(|s| (1..6).map(move |d| transfer(s, d))).collect();
+    let begin = &ORDER[..ORDER.find("  - transfer").expect("items")];
+    let begin = begin.replace("g[0-3]", "g[0-5]");
+    format!("{begin}{transfers}optimize: {{ vary: order, method: exhaustive }}\n")
+}
+
 pub struct Folder(pub TempDir);
 
 impl Folder {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::common::search::{Folder, GRID, ORDER, altered, optimize, refused, result};
+use crate::common::search::{Folder, GRID, ORDER, altered, many_orders, optimize, refused, result};
 use crate::common::{json_lines, run, scenario};
 
 #[test]
@@ -286,50 +286,6 @@ optimize: { vary: parameters, parameters: { \"workload[0].pattern.seed\": { from
         assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
         assert!(found["evaluated"].as_u64() >= Some(5) && found["candidates"] == 1_000_000);
         assert!(found.get("bound_s").is_none() && found["best_ps"].is_u64());
-    }
-
-    /// 5! orders of each of four sources, whose sizes differ: 207 million, nearly as many makespans.
-    fn many_orders() -> String {
-        let transfer = |s: usize, d: usize| {
-            let size = 1000 + (s * 7919 + d * 104_729) % 96_001;
-            format!("  - transfer: {{ from: g{s}, to: g{}, size: {size}kB }}\n", (s + d) % 6)
-        };
-        let transfers: String = (0..4).flat_map(|s| (1..6).map(move |d| transfer(s, d))).collect();
-        let begin = &ORDER[..ORDER.find("  - transfer").expect("items")];
-        let begin = begin.replace("g[0-3]", "g[0-5]");
-        format!("{begin}{transfers}optimize: {{ vary: order, method: exhaustive }}\n")
-    }
-
-    /// Whenever it comes: while rates are asked for, while orders are visited, while they are saved.
-    #[test]
-    fn ctrl_c_among_orders_gives_the_best_so_far_in_time() {
-        let folder = Folder::new();
-        let (file, kept) = (folder.write("many.yaml", &many_orders()), folder.path("kept"));
-        let known = std::cell::Cell::new(None);
-        for wait in [20, 400, 1200] {
-            let took = crate::common::shortest(|| {
-                let child = spawn(&[&file, "--json", "--checkpoint", &kept]);
-                while !std::fs::exists(&kept).expect("can be asked") {
-                    sleep(Duration::from_millis(2));
-                }
-                sleep(Duration::from_millis(wait));
-                let pressed = std::time::Instant::now();
-                interrupt(&child);
-                let ended = ended(child.wait_with_output().expect("it ends"));
-                let took = pressed.elapsed();
-                assert_eq!(ended.code, 130, "{}", ended.stderr);
-                // On a machine that is too busy the program ends itself.
-                let Some(found) = json_lines(&ended.stdout).pop() else { return Duration::MAX };
-                assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
-                known.set(found["evaluated"].as_u64());
-                assert!(found["best_ps"].as_u64() <= found["baseline_ps"].as_u64());
-                took
-            });
-            assert!(took < crate::common::LIMIT, "took {took:?}");
-        }
-        // All that was finished is there, and goes on.
-        let found = result(&[&file, "--checkpoint", &kept, "--budget", "3s"]);
-        assert!(found["evaluated"].as_u64() >= known.get() && known.get() > Some(1), "{found}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::joint;
 use super::outcome::{SearchOutcome, report};
 use super::part::{OrderNames, PartFile, PartOf};
 use super::settings::SettingsError;
+use super::watch::Checkpoint;
 use crate::{Error, ErrorKind};
 
 /// Searches for the best order, or for that of a shard.
@@ -49,10 +50,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let found = order::search(&problem, &options, context.cancel, &mut Kept { context, subject: &subject });
     context.options.watch.finish();
     let Found { result, part } = found.map_err(|error| error.of(context.scenario))?;
-    if let Some((checkpoint, part)) = context.options.checkpoint.zip(part.as_ref()) {
-        checkpoint.save(&subject, part);
-        checkpoint.end()?;
-    }
+    context.options.checkpoint.map_or(Ok(()), Checkpoint::end)?;
     match part {
         Some(part) if options.shard.is_some() => {
             let names = names(context, &problem, own, &part);
@@ -156,8 +154,7 @@ impl Keeper for Kept<'_, '_> {
     fn save(&mut self, part: &Part) {
         let best = part.best.map(|best| best.makespan);
         self.context.options.watch.progress(progress(part.distribution.count()), best);
-        // A search that must end saves its last state afterwards.
-        if let Some(checkpoint) = self.context.options.checkpoint.filter(|_| !self.context.cancelled()) {
+        if let Some(checkpoint) = self.context.options.checkpoint {
             checkpoint.save(self.subject, part);
         }
     }

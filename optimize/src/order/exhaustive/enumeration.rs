@@ -24,8 +24,12 @@ use crate::order::run::tree::covered;
 const ORDERS_A_UNIT: u128 = 1 << 14;
 /// First choices with more orders below them than that many units are divided.
 const UNITS_A_FIRST: u128 = 8;
-/// Time between two states that can be saved; *assumed*: little to lose.
+/// Longest time between two states that can be saved; *assumed*: little to lose.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
+/// The first state comes after this time; *assumed*: some units of work.
+const SAVED_FIRST: Duration = Duration::from_millis(20);
+/// The work since the last state is at most this part of all.
+const PARTS_TO_LOSE: u32 = 10;
 /// Work takes at least that many times as long as joining and saving its results.
 const WORK_PER_SAVING: u32 = 10;
 
@@ -86,7 +90,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         Ok(Self { problem, plan, symmetry, digest, lanes, firsts, unit: ORDERS_A_UNIT, every: SAVED_EVERY })
     }
 
-    /// Cuts the work otherwise: units of about `orders` orders, a state that can be saved after each `every`. Results do
+    /// Cuts the work otherwise: units of about `orders` orders, a state that can be saved at least each `every`. Results do
     /// not depend on it; a part goes on with the same `orders` that it began with.
     #[must_use]
     pub fn in_units(self, orders: u128, every: Duration) -> Self {
@@ -130,9 +134,9 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         })
     }
 
-    /// Visits what is left of a part. `saved` is shown the part about once a second: a copy of it goes on later to the
-    /// same bytes. When `cancel` becomes true the part has all units of work that were finished, some milliseconds each;
-    /// returned is the best order seen, which may be later.
+    /// Visits what is left of a part. `saved` is shown each of its states, at first after some milliseconds, later about once
+    /// a second: a copy goes on later to the same bytes. When `cancel` becomes true the part is the last of them, as joining
+    /// what came since would take the longer the more orders there are; returned is the best order seen, which may be later.
     ///
     /// # Errors
     /// A part of another problem; a wrong answer of the arbiter.
@@ -143,22 +147,24 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         saved: &mut dyn FnMut(&Part),
     ) -> Result<Option<Best>, OrderError> {
         part.check(&self.digest, self.firsts, self.symmetry.order() as u64)?;
-        let (mut every, mut seen) = (self.every, part.best);
+        let (mut seen, begun, mut joining) = (part.best, Instant::now(), Duration::ZERO);
         while !part.complete() && !cancel.load(Ordering::Relaxed) {
-            let mut sum = Sum::default();
-            self.slice(part, &mut sum, Until { instant: Instant::now() + every, cancel });
+            let wanted = (begun.elapsed() / PARTS_TO_LOSE).max(SAVED_FIRST).min(self.every);
+            let (mut sum, place) = (Sum::default(), (part.next, part.inside));
+            let instant = Instant::now() + wanted.max(joining * WORK_PER_SAVING);
+            self.slice(part, &mut sum, Until { instant, cancel });
             let worked = Instant::now();
             seen = better(seen, sum.seen);
+            if let Some(halt) = sum.halt {
+                (part.next, part.inside) = place;
+                return if halt == OrderError::Cancelled { Ok(seen) } else { Err(halt) };
+            }
             part.best = better(part.best, sum.best);
             part.distribution.merge(sum.runs.merged());
             let (visited, best) = (part.distribution.count(), part.best.map(|best| best.makespan));
             tracing::debug!(visited, best, "visited orders");
-            match sum.halt {
-                Some(OrderError::Cancelled) => break,
-                Some(error) => return Err(error),
-                None => saved(part),
-            }
-            every = self.every.max(worked.elapsed() * WORK_PER_SAVING);
+            saved(part);
+            joining = worked.elapsed();
         }
         Ok(seen)
     }
