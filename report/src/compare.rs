@@ -235,6 +235,31 @@ fn ps(seconds: f64) -> u64 {
     (seconds * PS_PER_S as f64).round() as u64
 }
 
+/// How many rows of a column are like those of the first.
+#[derive(Clone, Copy, Default)]
+struct Likeness {
+    own: usize,
+    other: usize,
+    both: usize,
+    alike: usize,
+}
+
+impl Likeness {
+    fn add(&mut self, own: Option<Subject>, other: Option<Subject>) {
+        self.own += usize::from(own.is_some());
+        self.other += usize::from(other.is_some());
+        if let Some((own, other)) = own.zip(other) {
+            self.both += 1;
+            self.alike += usize::from(own.is_like(other));
+        }
+    }
+
+    /// Both have rows, none of them the same or most of the same unlike.
+    fn differ(self) -> bool {
+        self.own > 0 && self.other > 0 && (self.both == 0 || 2 * self.alike < self.both)
+    }
+}
+
 /// Results side by side.
 pub struct Comparison {
     columns: Vec<Column>,
@@ -296,24 +321,22 @@ impl Comparison {
         self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
-    /// The columns of other files that have no row in common with the first: a transfer of one id with equal ends or an equal
-    /// size, or an operation of one id and kind. Default ids are the same in every scenario.
+    /// The columns of other files most of whose rows have only their ids in common with those of the first: alike are
+    /// transfers with equal ends or an equal size, and operations of one kind. Default ids are the same in every scenario.
     #[must_use]
     pub fn unrelated(&self) -> Vec<&Column> {
         let Some(first) = self.columns.first() else { return Vec::new() };
-        let mut related = vec![false; self.columns.len()];
+        let mut rows = vec![Likeness::default(); self.columns.len()];
+        let subject = |timed: &Timed| timed.subject.filter(|_| timed.time.is_some());
         for (_, row) in self.operations().chain(self.transfers()) {
-            let ended = |timed: &Timed| timed.subject.filter(|_| timed.time.is_some());
-            let Some(own) = ended(&row.times[0]) else { continue };
-            for (related, timed) in related.iter_mut().zip(&row.times) {
-                *related |= ended(timed).is_some_and(|other| own.is_like(other));
+            let own = row.times.first().and_then(subject);
+            for (known, timed) in rows.iter_mut().zip(&row.times) {
+                known.add(own, subject(timed));
             }
         }
-        // A column without any time says nothing of its rows.
-        let is_known =
-            |at: usize| self.operations().chain(self.transfers()).any(|(_, row)| row.times[at].time.is_some());
-        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.file != first.file);
-        columns.filter(|&(at, _)| !related[at] && is_known(0) && is_known(at)).map(|(_, column)| column).collect()
+        let columns =
+            self.columns.iter().zip(&rows).filter(|(column, rows)| column.file != first.file && rows.differ());
+        columns.map(|(column, _)| column).collect()
     }
 
     /// The columns whose makespan is more than `percent` above the baseline's, below it, or either, by no less than the spread

@@ -24,13 +24,13 @@ pub struct Ranks<'a> {
 }
 
 /// Makespans in bins of equal width.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Histogram {
-    from_s: Amount,
-    to_s: Amount,
+    pub(crate) from_s: Amount,
+    pub(crate) to_s: Amount,
     #[schemars(with = "Vec<Whole>")]
-    counts: Vec<u128>,
+    pub(crate) counts: Vec<u128>,
 }
 
 impl SearchReport {

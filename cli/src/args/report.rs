@@ -28,8 +28,8 @@ pub(crate) struct ReportArgs {
     /// The page to write (default: report.html)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write pictures of each run into this folder as SVG: its topology, its timeline, and its links over time; the page, too,
-    /// where --output names it
+    /// Write pictures into this folder as SVG: of each run its topology, its timeline, and its links over time; of each search
+    /// the makespans of all candidates; the page, too, where --output names it
     #[arg(long, value_name = "FOLDER")]
     pub(crate) svg: Option<PathBuf>,
     /// Open the page in the browser of this desktop

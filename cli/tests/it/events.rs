@@ -388,7 +388,9 @@ fn what_is_wrong_is_told() {
         ("events: [{ at: -1us, link: [h0, sw], bandwidth: down }]", 2, "`at`"),
         ("events: [{ at: NaN, link: [h0, sw], bandwidth: down }]", 2, "`at`"),
         ("events: [{ at: 1us, link: [h0, sw], bandwidth: 101% }]", 2, "above 100 %"),
+        ("events: [{ at: 1us, link: [h0, sw], bandwidth: 101% }]", 2, "such as `20GB/s`"),
         ("events: [{ load: { share: 120%, on: 1ms, off: 1ms } }]", 2, "above 100 %"),
+        ("events: [{ load: { share: 120%, on: 1ms, off: 1ms } }]", 2, "give a part, such as `50%`\n"),
         (
             "on_failure: fail\nevents: [{ at: 1us, link: [h0, sw], bandwidth: down }]",
             3,

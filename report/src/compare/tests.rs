@@ -248,3 +248,19 @@ fn rows_of_one_id_are_related_by_ends_or_size() {
     assert_eq!(unrelated(&size), 0, "another size");
     assert_eq!(unrelated(&|text| size(ends(text))), 1);
 }
+
+/// One transfer that happens to be alike says nothing of the others.
+#[test]
+fn most_rows_of_one_id_decide_whether_results_are_related() {
+    let ids = ["a", "b", "c", "d"].map(|id| (id, 2_000_000));
+    for (changed, unrelated) in [(2, 0), (3, 1), (4, 1)] {
+        let first = saved(2_000_000, &ids);
+        let other = first.replace("\"s.yaml\"", "\"t.yaml\"").replacen(
+            "\"from\":\"g\",\"to\":\"h\",\"bytes\":1",
+            "\"from\":\"x\",\"to\":\"h\",\"bytes\":2",
+            changed,
+        );
+        let columns = Column::of_saved("old.json", &format!("{first}\n{other}\n")).expect("reads");
+        assert_eq!(Comparison::new(columns).unrelated().len(), unrelated, "{changed}");
+    }
+}

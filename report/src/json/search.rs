@@ -96,7 +96,7 @@ pub(crate) struct SearchJson<'a> {
     /// The scenario without changes. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    baseline_s: Option<Amount>,
+    pub(crate) baseline_s: Option<Amount>,
     /// The scenario without changes. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]

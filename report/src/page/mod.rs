@@ -62,9 +62,9 @@ pub struct Page {
     origin: Option<String>,
     /// Of the run that is added next.
     widening: Option<Widening>,
-    /// The pictures of its runs, where they are asked for.
+    /// The pictures of its runs and searches, where they are asked for.
     pictures: Option<Vec<Picture>>,
-    /// Runs of the page that it is joined to.
+    /// Runs and searches of the page that it is joined to.
     before: usize,
 }
 
@@ -92,12 +92,13 @@ impl Page {
         self.origin = origin;
     }
 
-    /// Draws the runs that are added from now on, beside showing them: [`Self::pictures`].
+    /// Draws the runs and searches that are added from now on, beside showing them: [`Self::pictures`].
     pub fn draw(&mut self) {
         self.pictures.get_or_insert_default();
     }
 
-    /// The pictures of the runs that it drew: timelines and, of full results, topologies and loads of links.
+    /// The pictures that it drew. Of runs timelines and, of full results, topologies and loads of links; of searches that know
+    /// all their candidates the makespans.
     #[must_use]
     pub fn pictures(&self) -> &[Picture] {
         self.pictures.as_deref().unwrap_or_default()
@@ -137,6 +138,11 @@ impl Page {
         }
     }
 
+    /// Of the next run or search, from 1.
+    fn number(&self) -> usize {
+        self.before + self.runs.len() + self.searches.len() + 1
+    }
+
     fn add_fitted<'a>(
         &mut self,
         mut run: RunJson<'a>,
@@ -144,9 +150,10 @@ impl Page {
         source: Option<&dyn PhaseSource>,
     ) -> Result<(), PageError> {
         let name = named(&run.scenario, &run.arbiter.name);
+        let number = self.number();
         if let Some(pictures) = &mut self.pictures {
             run.make();
-            pictures.extend(pictures::of(&run, self.before + self.runs.len() + 1, source)?);
+            pictures.extend(pictures::of(&run, number, source)?);
         }
         let additions =
             Additions { origin: self.origin.clone(), widening: self.widening.take(), plans, ..Additions::default() };
@@ -164,7 +171,7 @@ impl Page {
     /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
     pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), SavedError> {
         let pictures = self.pictures.is_some().then(Vec::new);
-        let before = self.before + self.runs.len();
+        let before = self.number() - 1;
         let mut added = Self { origin: Some(file.to_owned()), pictures, before, ..Self::default() };
         saved::each(file, text, |value| added.add_value(value.get()))?;
         self.join(added);
@@ -200,6 +207,10 @@ impl Page {
     fn add_search(&mut self, mut search: SearchJson<'_>) -> Result<(), PageError> {
         if let Some(key) = search.lacks() {
             return Err(PageError::Damaged(saved::faulty(ResultKind::Search, &format!("missing field `{key}`"))));
+        }
+        let number = self.number();
+        if let Some(pictures) = &mut self.pictures {
+            pictures.extend(pictures::of_search(&search, number));
         }
         if let Some(rows) = search::shorten(&mut search) {
             let (name, most) = (named(&search.scenario, &search.arbiter.name), search::MOST_ROWS);

@@ -234,7 +234,7 @@ impl Reader<'_> {
 
     fn load(&mut self, context: &mut Context, value: &Value) -> Read<()> {
         let fields = context.fields(value, "`load`", &LOAD)?;
-        let taken = fields.parse(context, "share", share)?;
+        let taken = fields.parse(context, "share", |text| share(text, ""))?;
         if !(taken > 0.0 && taken < 1.0) {
             let help = "write a part above 0 and below 100 %, such as `30%`; a link that is down has `bandwidth: down`";
             return Err(context.error(fields.span_of("share"), "other traffic takes none or all of a link", help));
@@ -319,7 +319,7 @@ fn state(text: &str) -> Result<LinkState, Problem> {
     match text {
         "down" => Ok(LinkState::Down),
         "up" => Ok(LinkState::Up),
-        _ if text.ends_with('%') => Ok(match share(text)? {
+        _ if text.ends_with('%') => Ok(match share(text, MORE)? {
             0.0 => LinkState::Down,
             1.0 => LinkState::Up,
             part => LinkState::Share(part),
@@ -336,14 +336,17 @@ fn state(text: &str) -> Result<LinkState, Problem> {
     }
 }
 
-/// `50%` as a part of 1.
-fn share(text: &str) -> Result<f64, Problem> {
+/// What is added to the help for a bandwidth above 100 %.
+const MORE: &str = "; more than it was built for is a bandwidth, such as `20GB/s`";
+
+/// `50%` as a part of 1; `more` is what the help says of more than all of it.
+fn share(text: &str, more: &str) -> Result<f64, Problem> {
     let help = "write a part such as `50%`";
     let number = text.strip_suffix('%').map(str::trim_end);
     let number = number.ok_or_else(|| Problem::new(format!("{} is no part", quoted(text)), help))?;
     let part = units::decimal(number).map_err(|problem| Problem::new(problem.message, help))?.to_f64() / 100.0;
     if part > 1.0 {
-        let help = "give a part, such as `50%`; more than it was built for is a bandwidth, such as `20GB/s`";
+        let help = format!("give a part, such as `50%`{more}");
         return Err(Problem::new(format!("{} is above 100 %", quoted(text)), help));
     }
     if part == 0.0 || part >= 1e-9 {

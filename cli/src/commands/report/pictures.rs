@@ -1,4 +1,4 @@
-//! `weir report --svg`: the pictures of the runs, a file each.
+//! `weir report --svg`: the pictures of runs and searches, a file each.
 
 use std::path::Path;
 
@@ -16,7 +16,9 @@ pub(super) fn write(folder: &Path, pictures: &[Picture]) -> Result<(), Error> {
     }
     let (count, name) = (pictures.len(), text::clean(&folder.display().to_string()));
     message(&match count {
-        0 => format!("{name}: no picture, as none of these results has transfers or links to draw"),
+        0 => format!(
+            "{name}: no picture, as none of these results has transfers, links, or the makespans of all candidates"
+        ),
         1 => format!("wrote {name}: 1 picture"),
         _ => format!("wrote {name}: {count} pictures"),
     });

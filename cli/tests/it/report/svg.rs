@@ -99,6 +99,33 @@ fn saved_results_have_the_same_pictures() {
     assert_eq!(files(&folder, "short"), timelines);
 }
 
+/// 15 candidates in columns: each says how many it stands for, and is as high as that.
+#[test]
+fn the_makespans_of_a_search_are_drawn() {
+    let folder = Folder::new();
+    let (grid, saved) = (folder.write("grid.yaml", crate::common::search::GRID), folder.path("saved.json"));
+    assert_eq!(run(&["optimize", &grid, "--json", "-o", &saved]).code, 0);
+    drawn(&folder, "p", &[&scenario("pcie/four-transfers.yaml"), &saved]);
+    let name = "2-shared-port-pcie-congestion-makespans.svg";
+    assert!(files(&folder, "p").iter().any(|file| file == name), "{:?}", files(&folder, "p"));
+    let svg = folder.read(&format!("p/{name}"));
+    let document = Document::parse(&svg).expect("it is XML");
+    let columns = document.descendants().filter_map(|node| {
+        let (count, _) = node.descendants().find_map(|part| part.text()?.split_once(" from "))?;
+        Some((count.parse::<u32>().ok()?, node.attribute("height")?.parse::<f64>().ok()?))
+    });
+    let columns: Vec<(u32, f64)> = columns.collect();
+    let most = columns.iter().map(|column| column.0).max().expect("columns");
+    assert_eq!(columns.iter().map(|column| column.0).sum::<u32>(), 15);
+    let is_high = |&(count, high): &(u32, f64)| (high - 240.0 * f64::from(count) / f64::from(most)).abs() < 0.06;
+    assert!(columns.iter().all(is_high), "{columns:?}");
+    let (texts, _) = read(&svg);
+    assert!(
+        texts[1].starts_with("Makespans of all 15 candidates, from ") && texts[1].contains("as it is"),
+        "{texts:?}"
+    );
+}
+
 #[test]
 fn the_page_is_written_where_it_is_named() {
     let folder = Folder::new();

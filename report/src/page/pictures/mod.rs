@@ -1,12 +1,14 @@
-//! Pictures of a run without a browser: what `weir report --svg` writes. They are drawn from the data that the page shows.
+//! Pictures of runs and searches without a browser: what `weir report --svg` writes. They are drawn from the data that the page shows.
 //!
 //! ```text
 //! RunJson ─────────────────────────────────► topology: the tree, with the use of each link
 //!    └─► WholeRun::aggregated: bins of time ├─► timeline: a bar for each transfer
 //!                                           └─► links: the loads of the busiest links over time
+//! SearchJson ──────────────────────────────► makespans: how many candidates have which
 //! ```
 
 mod loads;
+mod makespans;
 mod scale;
 mod timeline;
 mod topology;
@@ -14,7 +16,7 @@ mod topology;
 use super::aggregate::WholeRun;
 use super::error::PageError;
 use super::phases::{PhaseSource, Saved};
-use crate::json::{List, RunJson};
+use crate::json::{List, RunJson, SearchJson};
 use crate::run::titled;
 
 /// Pixels of each picture, wide.
@@ -22,10 +24,10 @@ const WIDTH: f64 = 960.0;
 /// Letters of the names of scenario and arbiter in that of a file.
 const NAME: usize = 60;
 
-/// A picture of a run: an SVG document whose texts stay texts.
+/// A picture of a run or a search: an SVG document whose texts stay texts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// The name of its file: number of the run, scenario, arbiter, and what it shows.
+    /// The name of its file: number of the run or search, scenario, arbiter, and what it shows.
     pub file: String,
     /// The document.
     pub svg: String,
@@ -43,15 +45,31 @@ pub(super) fn of(
     let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
     let end_s = run.stopped_s.unwrap_or(run.makespan_s);
     let (aggregated, _) = WholeRun { transfers, links, nodes, end_s }.aggregated(source)?;
-    let title = format!("{}, {}", run.scenario, titled(&run.arbiter.name, &run.arbiter.params));
+    let title = title(&run.scenario, &titled(&run.arbiter.name, &run.arbiter.params));
     let drawn = [
         ("topology", topology::of(&title, nodes, links, end_s)),
         ("timeline", timeline::of(&title, transfers, end_s)),
         ("links", loads::of(&title, links, &aggregated)),
     ];
-    let stem = format!("{number}-{}", slug(&format!("{} {}", run.scenario, run.arbiter.name)));
+    let stem = stem(number, &run.scenario, &run.arbiter.name);
     let named = |(kind, svg): (&str, Option<String>)| Some(Picture { file: format!("{stem}-{kind}.svg"), svg: svg? });
     Ok(drawn.into_iter().filter_map(named).collect())
+}
+
+/// Draws the makespans of a search that knows those of all its candidates.
+pub(super) fn of_search(search: &SearchJson<'_>, number: usize) -> Option<Picture> {
+    let arbiter = &search.arbiter;
+    let svg = makespans::of(&title(&search.scenario, &titled(&arbiter.name, &arbiter.params)), search)?;
+    Some(Picture { file: format!("{}-makespans.svg", stem(number, &search.scenario, &arbiter.name)), svg })
+}
+
+fn title(scenario: &str, arbiter: &str) -> String {
+    format!("{scenario}, {arbiter}")
+}
+
+/// What the names of the files of a result begin with.
+fn stem(number: usize, scenario: &str, arbiter: &str) -> String {
+    format!("{number}-{}", slug(&format!("{scenario} {arbiter}")))
 }
 
 /// A name as a part of that of a file: letters and digits of ASCII, other characters as `-`.
