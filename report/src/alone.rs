@@ -1,15 +1,15 @@
 //! How long a transfer would take alone under the same arbiter: the yardstick of a slowdown.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
-use weir_scenario::PlannedOperation;
+use weir_scenario::{Job, PlannedOperation};
 use weir_sim_core::{
-    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, TaskId, packet_time_alone,
-    time_to_send,
+    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, packet_time_alone, time_to_send,
 };
 
 /// Why a time is not known although the arbiter was asked.
@@ -38,15 +38,16 @@ pub struct Alone<'a> {
     classes: Cow<'a, Classes>,
     routes: &'a Routes,
     source: Source,
-    /// Runs an operation without the rest of the workload; those that were asked for, by their releases.
-    operation: Option<RunOperation<'a>>,
+    /// Runs a part of the workload without the rest; those that were asked for.
+    part: Option<RunPart<'a>>,
     /// Whether the workload is too large for that.
     too_large: bool,
-    operations: Mutex<FxHashMap<TaskId, Option<SimDuration>>>,
+    parts: Mutex<FxHashMap<Range<u32>, Option<SimDuration>>>,
 }
 
-/// Runs an operation without the rest of the workload; from release to end, `None` where that is not known.
-pub type RunOperation<'a> = Box<dyn Fn(&PlannedOperation) -> Option<SimDuration> + Sync + 'a>;
+/// Runs consecutive tasks without the rest of the workload; from when the first is ready to the last end, `None` where that is
+/// not known.
+pub type RunPart<'a> = Box<dyn Fn(Range<u32>) -> Option<SimDuration> + Sync + 'a>;
 
 /// Who knows the times.
 enum Source {
@@ -101,30 +102,39 @@ impl<'a> Alone<'a> {
     }
 
     fn of_source(fabric: &'a Fabric, classes: Cow<'a, Classes>, routes: &'a Routes, source: Source) -> Self {
-        Self { fabric, classes, routes, source, operation: None, too_large: false, operations: Mutex::default() }
+        Self { fabric, classes, routes, source, part: None, too_large: false, parts: Mutex::default() }
     }
 
-    /// The same with times of operations, each of which is run when it is first asked for.
+    /// The same with times of operations and jobs, each of which is run when it is first asked for.
     #[must_use]
-    pub fn with_operations(self, run: RunOperation<'a>) -> Self {
-        Self { operation: Some(run), ..self }
+    pub fn with_parts(self, run: RunPart<'a>) -> Self {
+        Self { part: Some(run), ..self }
     }
 
-    /// The same of a workload that is too large to run each operation alone.
+    /// The same of a workload that is too large to run each operation and job alone.
     #[must_use]
-    pub fn too_large_for_operations(self) -> Self {
+    pub fn too_large_for_parts(self) -> Self {
         Self { too_large: true, ..self }
     }
 
-    /// Whether times of operations are left out because of the size of the workload.
-    pub(crate) fn leaves_out_operations(&self) -> bool {
+    /// Whether times of operations and jobs are left out because of the size of the workload.
+    pub(crate) fn leaves_out_parts(&self) -> bool {
         self.too_large
     }
 
     /// From release to end of an operation without the rest of the workload.
     pub(crate) fn operation(&self, operation: &PlannedOperation) -> Option<SimDuration> {
-        let run = self.operation.as_ref()?;
-        *locked(&self.operations).entry(operation.release).or_insert_with(|| run(operation))
+        self.part(operation.release.0..operation.tasks.end)
+    }
+
+    /// From when its first task is ready to its end, of a job without the rest of the workload.
+    pub(crate) fn job(&self, job: &Job) -> Option<SimDuration> {
+        self.part(job.tasks.clone())
+    }
+
+    fn part(&self, tasks: Range<u32>) -> Option<SimDuration> {
+        let run = self.part.as_ref()?;
+        *locked(&self.parts).entry(tasks.clone()).or_insert_with(|| run(tasks))
     }
 
     /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].

@@ -22,6 +22,7 @@ mod computations;
 mod delay;
 mod difference;
 pub mod draw;
+mod jobs;
 mod json;
 mod kind;
 mod link;
@@ -52,7 +53,7 @@ mod validation;
 mod what_if;
 mod widening;
 
-pub use alone::{Alone, AloneError, RunOperation};
+pub use alone::{Alone, AloneError, RunPart};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
 pub use compare::{Column, CompareRow, Comparison, Deviation, MeasuredBy, Timed};
 pub use delay::Delay;

@@ -67,7 +67,7 @@ pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, DeviceEngines, LinkTypeText, Place, SlotsDiffer};
 pub use units::{MOST_VALUES, Range, RangeError, pcie_raw_figure};
-pub use workload::{Choice, NotTried, PlanTarget, PlannedOperation, Shares, TaskKind};
+pub use workload::{Choice, Job, NotTried, PlanTarget, PlannedOperation, Shares, TaskKind};
 pub use yaml::key_of_path;
 
 /// A time as scenarios write it, such as `10ms`, for command lines.

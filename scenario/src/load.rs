@@ -93,7 +93,7 @@ pub fn expanded<'a>(input: impl Into<Input<'a>>, options: &LoadOptions) -> Resul
     let text = open(&mut context, input.into(), options).and_then(|Opened { mut files, mut root, .. }| {
         looks_like_a_scenario(&mut context, &root)?;
         if let Some(workload) = root.get_mut("workload") {
-            *workload = unrolled(&mut context, &mut files, workload)?.into_owned();
+            *workload = unrolled(&mut context, &mut files, workload)?.workload.into_owned();
         }
         let mut out = String::new();
         if let Data::Mapping(entries) = &mut root.data {
@@ -164,7 +164,7 @@ pub(crate) fn parts(
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let fidelities = packets::read(context, fields.get("fidelity"), &options.fidelity);
     let operations = fields.require(context, "workload").and_then(|list| unrolled(context, &mut files, list));
-    let only_models = operations.as_ref().is_ok_and(|list| only_models(list, registry));
+    let only_models = operations.as_ref().is_ok_and(|list| only_models(&list.workload, registry));
     let has_topology = fields.get("topology").is_some() || !only_models;
     let (topology, topology_file) = match has_topology {
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v))?,
@@ -174,9 +174,8 @@ pub(crate) fn parts(
     let first = arbiters.as_ref().ok().and_then(|specs| specs.first()).cloned();
     let (arbiter, stream) = (first.as_ref(), options.stream);
     let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream, decided: &[], cancel };
-    let operations = operations?;
-    let keys =
-        WorkloadKeys { items: &operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
+    let operations = &operations?;
+    let keys = WorkloadKeys { operations, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
     let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);
     if let (Ok(workload), Ok(specs)) = (&workload, &mut arbiters) {

@@ -16,7 +16,7 @@ use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
 use crate::stream::TraceStream;
 use crate::topology::{NodeNames, Place, Topology};
-use crate::workload::{Groups, Outside, PlannedOperation, TaskKind, Traffic, Workload};
+use crate::workload::{Groups, Job, Outside, PlannedOperation, TaskKind, Traffic, Workload};
 
 /// A scenario ready to run.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct Scenario {
     pub generator: Option<String>,
     /// What models planned, in file order.
     pub operations: Vec<PlannedOperation>,
+    /// Its items that became many tasks and are no operations of models, where there are other items, in file order.
+    pub jobs: Vec<Job>,
     /// The device of each rank: what `ranks` says or, where ranks are used without it, all gpus. `None` without ranks.
     pub ranks: Option<Vec<NodeId>>,
     /// What may be changed to make it better; no part of a run.
@@ -108,6 +110,7 @@ impl Scenario {
             warnings: context.take_warnings(),
             generator: workload.generator.map(str::to_owned),
             operations: workload.operations,
+            jobs: workload.jobs,
             ranks: workload.ranks,
             optimize: parts.optimize,
             files: parts.named_files,

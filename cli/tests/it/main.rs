@@ -14,6 +14,7 @@ mod exports;
 mod glance;
 mod hostile_plugins;
 mod jitter;
+mod jobs;
 mod library;
 mod loaded;
 mod measure;

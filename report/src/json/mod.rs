@@ -2,6 +2,7 @@
 
 mod arbiter;
 mod explanation;
+mod jobs;
 mod list;
 mod lists;
 mod operations;
@@ -22,6 +23,7 @@ use weir_plugin_api::SimDuration;
 
 use arbiter::ArbiterJson;
 pub use explanation::write_explanation;
+pub(crate) use jobs::JobRow;
 pub(crate) use list::List;
 use lists::{Explain, Links, Nodes, Phases, Transfers};
 pub(crate) use lists::{numbered, transfer_row};
@@ -163,6 +165,9 @@ pub(crate) struct RunJson<'a> {
     /// Operations that models planned, computations and barriers, in expansion order.
     #[serde(borrow)]
     pub(crate) operations: List<Operations<'a>>,
+    /// Items of the workload that are many tasks and no operations of models, where there are other items.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) jobs: Vec<JobRow<'a>>,
     /// For 100 transfers or more; not after an interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     percentiles: Option<Percentiles>,
@@ -256,6 +261,7 @@ impl<'a> RunJson<'a> {
             links: List::Made(Links { run, full: detail.full }),
             phases: phases.filter(|_| detail.phases || detail.full).map(|phases| List::Made(Phases { run, phases })),
             operations: List::Made(Operations::new(run)),
+            jobs: JobRow::all(run),
             percentiles: Percentiles::of(run),
             nodes: detail.full.then_some(List::Made(Nodes { scenario: run.scenario })),
             explain: phases

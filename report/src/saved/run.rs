@@ -10,7 +10,7 @@ use std::hash::Hash;
 use weir_plugin_api::PS_PER_S;
 
 use super::{amounts, flows, spread};
-use crate::json::{List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
+use crate::json::{JobRow, List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
 
 /// The first contradiction in a run, with its place.
 pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
@@ -28,6 +28,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| {
             operations.iter().enumerate().find_map(|(i, row)| Some(format!("operations[{i}]: {}", of_operation(row)?)))
         })
+        .or_else(|| run.jobs.iter().enumerate().find_map(|(i, row)| Some(format!("jobs[{i}]: {}", of_job(row)?))))
         .or_else(|| phases.iter().enumerate().find_map(|(i, row)| Some(format!("phases[{i}]: {}", of_phase(row)?))))
         .or_else(|| of_makespan(run))
         .or_else(|| amounts::contradiction(run))
@@ -48,11 +49,18 @@ fn of_transfer(row: &TransferRow<'_>) -> Option<String> {
 }
 
 fn of_operation(row: &OperationRow<'_>) -> Option<String> {
-    let OperationRow { id, start_s, end_s, end_ps, .. } = row;
-    let early = start_s.zip(*end_s).filter(|(start, end)| end < start);
+    span(&row.id, (row.start_s, row.end_s), row.end_ps)
+}
+
+fn of_job(row: &JobRow<'_>) -> Option<String> {
+    span(&row.id, (row.start_s, row.end_s), row.end_ps)
+}
+
+fn span(id: &str, (start_s, end_s): (Option<f64>, Option<f64>), end_ps: Option<u64>) -> Option<String> {
+    let early = start_s.zip(end_s).filter(|(start, end)| end < start);
     early
         .map(|(start, end)| format!("`{id}` has end_s {end} before start_s {start}"))
-        .or_else(|| Some(format!("`{id}` has {}", unequal("end", *end_s, *end_ps)?)))
+        .or_else(|| Some(format!("`{id}` has {}", unequal("end", end_s, end_ps)?)))
 }
 
 fn of_phase(row: &PhaseRow<'_>) -> Option<String> {
@@ -65,7 +73,9 @@ fn of_makespan(run: &RunJson<'_>) -> Option<String> {
     let makespan = run.makespan_ps;
     let transfers = run.transfers.at_hand().iter().map(|row| (&row.id, row.end_ps));
     let operations = run.operations.at_hand().iter().map(|row| (&row.id, row.end_ps));
-    let last = transfers.chain(operations).filter_map(|(id, end)| Some((end?, id))).max_by_key(|&(end, _)| end);
+    let jobs = run.jobs.iter().map(|row| (&row.id, row.end_ps));
+    let last =
+        transfers.chain(operations).chain(jobs).filter_map(|(id, end)| Some((end?, id))).max_by_key(|&(end, _)| end);
     let contradicts = last.filter(|&(end, _)| end > makespan || (run.all_listed() && end < makespan));
     unequal("makespan", Some(run.makespan_s), Some(makespan))
         .or_else(|| unequal("stopped", run.stopped_s, run.stopped_ps))

@@ -2,6 +2,7 @@
 
 mod compare;
 mod explain;
+mod jobs;
 mod layout;
 mod losses;
 mod markdown;

@@ -15,10 +15,10 @@ use weir_scenario::{NotTried, PlannedOperation};
 /// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
 /// some 120 columns).
 const SHORT: usize = 32;
-/// Slowdown of an operation by the rest of the workload that is shown; *assumed*, what three decimals show.
-const SLOWED: f64 = 1.0005;
+/// Slowdown of an operation or a job by the rest of the workload that is shown; *assumed*, what three decimals show.
+pub(super) const SLOWED: f64 = 1.0005;
 /// Instead of the column.
-const LEFT_OUT: &str = "slowdown: left out, the workload is too large to run each operation alone\n";
+pub(super) const LEFT_OUT: &str = "slowdown: left out, the workload is too large to run each job alone\n";
 /// Alternatives of a choice that are named.
 const NAMED: usize = 6;
 /// Decimals of a percentage at most: a relative difference of 1e-9, the smallest that counts, is 1e-7 %.
@@ -57,7 +57,7 @@ pub(super) fn planned(run: &Run<'_>) -> String {
         below.push_str(&fixed_receives(operation));
     }
     let apart = offloads::apart_from_topology(run);
-    let left_out = if run.alone.leaves_out_operations() { LEFT_OUT } else { "" };
+    let left_out = if run.alone.leaves_out_parts() { LEFT_OUT } else { "" };
     format!("{}{}{below}{left_out}{apart}", sheet.finish(), more(all.len(), "operations"))
 }
 

@@ -7,7 +7,7 @@ use ordered_float::OrderedFloat;
 use weir_sim_core::{Stop, TaskId};
 
 use super::losses::{listed, listed_words, waiting};
-use super::{Mark, ROWS, Sheet, clean, operations, spread, title};
+use super::{Mark, ROWS, Sheet, clean, jobs, operations, spread, title};
 use crate::cause::{cause_text, place_text};
 use crate::percentiles::completion;
 use crate::run::{mean_rate, slowdown};
@@ -25,6 +25,7 @@ pub fn run(run: &Run<'_>) -> String {
     let mut out = title(run);
     out.push('\n');
     out.push_str(&headline(run, || ended(run)));
+    out.push_str(&jobs::jobs(run));
     out.push_str(&operations::planned(run));
     out.push_str(&transfers(run));
     out.push_str(&operations::own(run));

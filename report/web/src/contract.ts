@@ -58,6 +58,8 @@ export interface RunResult {
   phases?: Phase[] | null;
   /** Operations that models planned, computations and barriers, in expansion order. */
   operations: Operation[];
+  /** Items of the workload that are many tasks and no operations of models, where there are other items. */
+  jobs?: Job[] | null;
   /** For 100 transfers or more; not after an interrupt. */
   percentiles?: Percentiles | null;
   /** Full results: all nodes. */
@@ -664,6 +666,24 @@ export interface NotTried {
   label: string;
   /** Why the model refuses it. */
   reason: string;
+}
+
+/** An item of the workload beside others that is many tasks: a group, a pattern, a trace. */
+export interface Job {
+  /** Its id; of a group without one its place, `workload[2]`. */
+  id: string;
+  /** The key that it stands under: `sequence`, `parallel`, `pattern`, `trace`. */
+  kind: string;
+  /** When the first of its tasks is ready; null if that did not happen. */
+  start_s: number | null;
+  /** The end of its last task; null if that did not happen. */
+  end_s: number | null;
+  /** The same in picoseconds, exact. */
+  end_ps: number | null;
+  /** From start to end when nothing else of the workload runs, seconds; null where that is not known. */
+  alone_s: number | null;
+  /** From start to end over `alone_s`; null where that is not known. */
+  slowdown: number | null;
 }
 
 /** Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0. */

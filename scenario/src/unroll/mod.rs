@@ -8,6 +8,7 @@ mod values;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::context::{Context, Read, Reported};
 use crate::diagnostic::quoted;
@@ -28,20 +29,42 @@ const TEXT: u64 = 32;
 /// Waits of several operations for several others that are written one by one; *assumed*, of eight GPUs for eight.
 const DIRECT: usize = 64;
 
-/// The workload without groups: itself where it has none.
-pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &'w Value) -> Read<Cow<'w, Value>> {
-    let Data::Sequence(items) = &workload.data else { return Ok(Cow::Borrowed(workload)) };
+/// The workload without groups.
+pub(crate) struct Unrolled<'w> {
+    /// Its operations: the workload itself where it has no groups.
+    pub(crate) workload: Cow<'w, Value>,
+    /// What groups of its own list became, in its order.
+    pub(crate) groups: Vec<WrittenGroup>,
+}
+
+/// A group that is written out.
+pub(crate) struct WrittenGroup {
+    /// Its id, or its place in the file.
+    pub(crate) id: Box<str>,
+    /// `sequence` or `parallel`.
+    pub(crate) kind: &'static str,
+    /// Its operations, by index.
+    pub(crate) items: Range<usize>,
+}
+
+/// Writes out the groups of a workload.
+pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &'w Value) -> Read<Unrolled<'w>> {
+    let plain = Unrolled { workload: Cow::Borrowed(workload), groups: Vec::new() };
+    let Data::Sequence(items) = &workload.data else { return Ok(plain) };
     if !items.iter().any(is_group) {
-        return Ok(Cow::Borrowed(workload));
+        return Ok(plain);
     }
     let size = items.iter().fold(0, |size: u64, item| size.saturating_add(size_of(item)));
-    let mut unroller = Unroller { context, files, items: Vec::new(), names: Names::default(), left: VALUES };
+    let (names, left) = (Names::default(), VALUES);
+    let mut unroller = Unroller { context, files, items: Vec::new(), groups: Vec::new(), names, left };
     if size > VALUES {
         return Err(unroller.too_large(items.iter().find(|item| is_group(item)).unwrap_or(workload).span));
     }
     unroller.each_item(items)?;
+    let groups = std::mem::take(&mut unroller.groups);
     let items = unroller.finish()?;
-    Ok(Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) }))
+    let workload = Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) });
+    Ok(Unrolled { workload, groups })
 }
 
 /// Values that an item becomes at least, as far as that is known before variables have values.
@@ -85,6 +108,7 @@ struct Unroller<'c> {
     context: &'c mut Context,
     files: &'c mut Files,
     items: Vec<Value>,
+    groups: Vec<WrittenGroup>,
     names: Names,
     /// Values that may still be made.
     left: u64,
@@ -96,13 +120,27 @@ impl Unroller<'_> {
         let mut fine = Ok(());
         for (index, item) in items.iter().enumerate() {
             let place = Place { path: format!("workload[{index}]"), ..Place::default() };
-            let read = if is_group(item) { self.item(item, &place).map(drop) } else { self.plain(item, &place) };
+            let read = if is_group(item) { self.outermost(item, &place) } else { self.plain(item, &place) };
             fine = fine.and(read);
             if self.context.full() {
                 break;
             }
         }
         fine
+    }
+
+    /// A group of the workload's own list.
+    fn outermost(&mut self, item: &Value, place: &Place) -> Read<()> {
+        let begin = self.items.len();
+        self.item(item, place)?;
+        let id = item.get("id").and_then(|id| match &id.data {
+            Data::Scalar(scalar) => filled(&scalar.text, &place.variables).ok(),
+            _ => None,
+        });
+        let id = id.unwrap_or(Cow::Borrowed(&place.path)).into();
+        let kind = LISTS.into_iter().find(|kind| item.get(kind).is_some()).unwrap_or_default();
+        self.groups.push(WrittenGroup { id, kind, items: begin..self.items.len() });
+        Ok(())
     }
 
     /// An item outside of groups stays as it is; its name must not depend on what groups become.

@@ -5,6 +5,7 @@ pub(crate) mod attributes;
 mod expansion;
 mod group;
 mod item;
+mod jobs;
 mod messages;
 mod model;
 mod order;
@@ -27,12 +28,15 @@ use crate::files::Files;
 use crate::source::Span;
 use crate::stream::TraceStream;
 use crate::topology::Topology;
+use crate::unroll::Unrolled;
 use crate::yaml::Value;
 pub(crate) use attributes::ID_TEXT;
 use expansion::Expansion;
 pub(crate) use group::Groups;
 pub use group::TaskKind;
 pub(crate) use item::OPERATION;
+pub use jobs::Job;
+use jobs::Jobs;
 pub(crate) use model::load::{Situation, under_load};
 use model::names::Known;
 pub(crate) use model::names::Outside;
@@ -60,6 +64,7 @@ pub(crate) struct Workload {
     /// Where `ranks` is given although nothing uses it.
     pub(crate) unused_ranks: Option<Span>,
     pub(crate) operations: Vec<PlannedOperation>,
+    pub(crate) jobs: Vec<Job>,
     /// Devices that the topology lacks.
     pub(crate) outside: Outside,
     /// The devices of the ranks, where ranks were given or used.
@@ -75,7 +80,7 @@ pub(crate) struct Workload {
 /// What the scenario says of the workload.
 #[derive(Clone, Copy)]
 pub(crate) struct WorkloadKeys<'a> {
-    pub(crate) items: &'a Value,
+    pub(crate) operations: &'a Unrolled<'a>,
     pub(crate) ranks: Option<&'a Value>,
     pub(crate) order: Option<&'a Value>,
     /// All keys of the scenario, for `routing` and `nic`.
@@ -108,7 +113,8 @@ pub(crate) fn read<'a>(
     setting: Setting<'a>,
     keys: WorkloadKeys<'a>,
 ) -> Read<Workload> {
-    let WorkloadKeys { items: workload, ranks, order, fields } = keys;
+    let WorkloadKeys { operations, ranks, order, fields } = keys;
+    let workload = &*operations.workload;
     let stream = setting.stream;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
@@ -127,9 +133,12 @@ pub(crate) fn read<'a>(
             routing::not_streamed(context, fields, routing);
         }
     }
+    let mut jobs = Jobs::new(&operations.groups);
     for (index, item) in items.iter().enumerate() {
+        let begin = expansion.builder.len() as u32;
         // One wrong operation does not hide the next.
         let _ = expansion.item(context, files, item, index);
+        jobs.add(index, item, begin..expansion.builder.len() as u32, &expansion.groups);
         if context.full() {
             break;
         }
@@ -138,7 +147,7 @@ pub(crate) fn read<'a>(
     if context.errors() > before {
         return Err(Reported);
     }
-    let workload = expansion.finish(context, order)?;
+    let workload = Workload { jobs: jobs.finish(), ..expansion.finish(context, order)? };
     routing::warn_of_models(context, fields, &workload);
     Ok(workload)
 }
@@ -213,6 +222,7 @@ impl Expansion<'_> {
             generator,
             unused_ranks,
             operations,
+            jobs: Vec::new(),
             outside,
             ranks,
             traffic,

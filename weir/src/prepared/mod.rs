@@ -3,12 +3,13 @@
 mod failures;
 mod stream;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimDuration};
 use weir_report::{Alone, ArbiterInfo, Run};
-use weir_scenario::{ArbiterSpec, PlannedOperation, Scenario};
+use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::{
     self as sim, Changing, Fabric, LinkChanges, Listener, OnFailure, Outcome, PacketSettings, Sharing, Simulation,
     Stop, TaskGraph, admit, make_arbiter,
@@ -23,12 +24,14 @@ use crate::{Error, RunOptions};
 /// Measured: below, keeping all links costs less than a second.
 const PEAKS_BELOW: usize = 20_000;
 
-/// Operations of a workload up to which each is also run alone, and tasks of the workload; *assumed*, all of them together
-/// cost about one run more.
-const MOST_JOBS: usize = 1024;
-const MOST_JOB_TASKS: usize = 2_000_000;
-/// Operations times links up to which that is done; *assumed*, each run looks at all links, some 10 ns for one.
-const MOST_JOB_LINKS: usize = 100_000_000;
+/// Operations and jobs of a workload up to which each is also run alone, and tasks of the workload; *assumed*, all of them
+/// together cost about one run more, those of operations within jobs another one.
+const MOST_PARTS: usize = 1024;
+const MOST_PART_TASKS: usize = 2_000_000;
+/// Tasks of jobs up to which that is done; *assumed*, large patterns under policies that cost most take some seconds.
+const MOST_JOB_TASKS: usize = 200_000;
+/// Operations and jobs times links up to which that is done; *assumed*, each run looks at all links, some 10 ns for one.
+const MOST_PART_LINKS: usize = 100_000_000;
 
 /// A scenario and an arbiter for it.
 #[derive(Clone, Copy)]
@@ -179,34 +182,31 @@ impl<'a> PreparedRun<'a> {
             Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
             None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
         };
-        if outcome.stop != Stop::Finished || s.operations.is_empty() {
-            return Ok(transfers);
-        }
-        let links = s.operations.len().saturating_mul(self.fabric.links().len());
+        let parts = s.operations.len() + s.jobs.len();
         // One that is the whole workload is run by nobody.
-        if matches!(&s.operations[..], [only] if self.is_whole(only)) {
+        let is_lone = parts == 1 && s.operations.iter().any(|only| self.is_whole(&(only.release.0..only.tasks.end)));
+        if outcome.stop != Stop::Finished || parts == 0 || is_lone {
             return Ok(transfers);
         }
-        if s.operations.len() > MOST_JOBS || s.tasks.tasks().len() > MOST_JOB_TASKS || links > MOST_JOB_LINKS {
-            return Ok(transfers.too_large_for_operations());
+        let links = parts.saturating_mul(self.fabric.links().len());
+        let of_jobs: usize = s.jobs.iter().map(|job| job.tasks.len()).sum();
+        let is_large = s.tasks.tasks().len() > MOST_PART_TASKS || of_jobs > MOST_JOB_TASKS;
+        if is_large || parts > MOST_PARTS || links > MOST_PART_LINKS {
+            return Ok(transfers.too_large_for_parts());
         }
         let (own, incremental) = (*self, outcome.incremental);
-        let alone = move |job: &PlannedOperation| own.operation_alone(job, incremental, cancel.clone());
-        Ok(transfers.with_operations(Box::new(alone)))
+        let alone = move |tasks: Range<u32>| own.part_alone(tasks, incremental, cancel.clone());
+        Ok(transfers.with_parts(Box::new(alone)))
     }
 
-    /// From release to end of an operation when nothing else of the workload runs; `None` where nothing else is there.
-    /// By the way of the whole run: the two may differ where engines queue. `None` once it is cancelled, too.
-    fn operation_alone(
-        &self,
-        operation: &PlannedOperation,
-        incremental: bool,
-        cancel: Option<Arc<AtomicBool>>,
-    ) -> Option<SimDuration> {
-        if self.is_whole(operation) {
+    /// From when the first is ready to the last end of consecutive tasks when nothing else of the workload runs; `None` where
+    /// nothing else is there. By the way of the whole run: the two may differ where engines queue. `None` once it is
+    /// cancelled, too.
+    fn part_alone(&self, tasks: Range<u32>, incremental: bool, cancel: Option<Arc<AtomicBool>>) -> Option<SimDuration> {
+        if self.is_whole(&tasks) {
             return None;
         }
-        let part = self.tasks.part(operation.release.0..operation.tasks.end);
+        let part = self.tasks.part(tasks);
         let options = RunOptions { phase_by_phase: !incremental, cancel, ..RunOptions::default() };
         let params = self.params();
         let mut options = self.engine(&options, &params);
@@ -215,12 +215,12 @@ impl<'a> PreparedRun<'a> {
         }
         let alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
         (alone.stop == Stop::Finished).then_some(())?;
-        Some(alone.makespan - alone.tasks.first()?.end)
+        Some(alone.makespan - alone.tasks.iter().map(|times| times.ready).min()?)
     }
 
     /// Whether nothing else is in the workload.
-    fn is_whole(&self, operation: &PlannedOperation) -> bool {
-        (operation.release.0..operation.tasks.end).len() == self.tasks.tasks().len()
+    fn is_whole(&self, tasks: &Range<u32>) -> bool {
+        tasks.len() == self.tasks.tasks().len()
     }
 
     /// How packets cross this fabric, in a run of packets.

@@ -1,0 +1,138 @@
+//! Jobs: groups, patterns and traces beside other items, and how much the others slow them.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use weir::Scenario;
+
+use crate::common::search::Folder;
+use crate::common::{json_lines, run};
+
+/// Eight devices below one switch, 1 GB/s each, with four transfers at once.
+fn text(arbiter: &str, items: &[&str]) -> String {
+    format!(
+        "weir: 1
+topology:
+  link_types: {{ l: {{ bandwidth: 1GB/s, latency: 1us }} }}
+  tree: {{ sw: {{ kind: root-complex, children: {{ 'g[0-7]': {{ kind: gpu, link: l, engines: 4 }} }} }} }}
+arbiter: {arbiter}
+workload:
+{}",
+        items.concat()
+    )
+}
+
+fn result(text: &str) -> Value {
+    let json = Scenario::opener().read(text, ".").expect("read").run().expect("it runs").to_json().expect("JSON");
+    serde_json::from_str(&json).expect("JSON")
+}
+
+/// Per job: id, kind, its end, time alone and slowdown.
+fn jobs(result: &Value) -> Vec<(String, String, f64, Option<f64>, Option<f64>)> {
+    let word = |row: &Value, key: &str| row[key].as_str().expect("a word").to_owned();
+    let of = |row: &Value| {
+        let end = row["end_s"].as_f64().expect("an end");
+        (word(row, "id"), word(row, "kind"), end, row["alone_s"].as_f64(), row["slowdown"].as_f64())
+    };
+    result["jobs"].as_array().map_or_else(Vec::new, |rows| rows.iter().map(of).collect())
+}
+
+/// Three steps, each two copies of 10 ms on links that they share, and 30 ms on one link: 20 + 30 ms.
+const TRAIN: &str = "  - sequence:
+      - for: { i: [1, 2] }
+        transfer: { id: 'a{i}', from: g0, to: 'g{i}', size: 10MB }
+      - compute: { id: c, device: g1, time: 10ms }
+      - transfer: { id: d, from: g1, to: g2, size: 20MB }
+    repeat: 3
+    id: train
+";
+
+/// Alone the copies have the link of g0, and take 20 ms. Beside a load that is longer they have two thirds of it: 30 ms, and a
+/// step 60 ms for 50.
+#[test]
+fn others_slow_a_job() {
+    let text = |items: &[&str]| text("max-min", items).replace(", latency: 1us", "");
+    let load = "  - parallel: [ { transfer: { id: x, from: g0, to: g5, size: 1GB } } ]\n";
+    let both = jobs(&result(&text(&[TRAIN, load])));
+    let [(id, kind, end, Some(alone), Some(slowdown))] = &both[..] else { panic!("one transfer is no job: {both:?}") };
+    assert_eq!((&**id, &**kind), ("train", "sequence"));
+    let near = |a: &f64, b: f64| (a - b).abs() < 1e-9;
+    assert!(near(end, 0.18) && near(alone, 0.15) && near(slowdown, 1.2), "{both:?}");
+    assert!(jobs(&result(&text(&[TRAIN]))).is_empty(), "nothing else is there");
+}
+
+#[test]
+fn the_text_has_jobs_where_one_is_slowed() {
+    let folder = Folder::new();
+    let load = "  - pattern: { id: p, kind: all-to-all, ranks: 'g[0-3]', size: 30MB }\n";
+    let file = |items: &[&str]| folder.write("s.yaml", &text("max-min", items));
+    let slowed = run(&["run", &file(&[TRAIN, load])]);
+    assert!(slowed.stdout.contains("\njob     kind"), "{}", slowed.stdout);
+    let rows: Vec<&str> = slowed.stdout.lines().filter(|line| line.ends_with('×')).collect();
+    assert!(rows[0].starts_with("train   sequence") && rows[1].starts_with("p       pattern"), "{rows:?}");
+    let apart = "  - pattern: { id: p, kind: all-to-all, ranks: 'g[4-7]', size: 30MB }\n";
+    let free = run(&["run", &file(&[TRAIN, apart])]);
+    assert!(!free.stdout.contains("\njob "), "{}", free.stdout);
+    let rows = json_lines(&run(&["run", &file(&[TRAIN, apart]), "--json"]).stdout).remove(0)["jobs"].clone();
+    assert_eq!(
+        (rows.as_array().map(Vec::len), &rows[0]["slowdown"], &rows[1]["slowdown"]),
+        (Some(2), &1.0.into(), &1.0.into())
+    );
+}
+
+/// A group that waits for itself through more than 64 pairs, for which weir makes a barrier; a pattern; a chain behind others.
+fn item(kind: usize, at: usize, size: u32) -> String {
+    match kind {
+        0 => format!(
+            "  - sequence:
+      - {{ for: {{ i: [0..2], j: [5..7] }}, transfer: {{ id: 'm{at}-{{i}}-{{j}}', from: 'g{{i}}', to: 'g{{j}}', size: {size}kB }} }}
+      - {{ for: {{ i: [0..3], j: [4..6] }}, transfer: {{ id: 'n{at}-{{i}}-{{j}}', from: 'g{{j}}', to: 'g{{i}}', size: {size}kB }} }}
+    repeat: 2
+    id: job{at}
+"
+        ),
+        1 => format!("  - pattern: {{ id: job{at}, kind: all-to-all, ranks: 'g[1-4]', size: {size}kB, start: {at}ms }}\n"),
+        2 => format!("  - pattern: {{ id: job{at}, kind: random, count: 20, seed: {size}, size: [1kB, {size}kB], within: 2ms, ranks: 'g[0-7]' }}\n"),
+        _ => format!(
+            "  - parallel:
+      - {{ transfer: {{ id: 'x{at}', from: g2, to: g6, size: {size}kB }} }}
+      - collective: {{ id: 'r{at}', kind: all-reduce, size: {size}kB, ranks: 'g[2-5]', algorithm: ring }}
+      - {{ compute: {{ id: 'c{at}', device: g3, time: 1ms, after: 'r{at}' }} }}
+      - {{ transfer: {{ id: 'y{at}', from: g3, to: g7, size: {size}kB, after: ['c{at}', 'x{at}'] }} }}
+    id: job{at}
+"
+        ),
+    }
+}
+
+/// From when the first of all tasks is ready to the last end.
+fn whole(result: &Value) -> f64 {
+    let ready = |list: &str, key: &str| -> Vec<f64> {
+        result[list].as_array().expect("a list").iter().filter_map(|row| row[key].as_f64()).collect()
+    };
+    let first =
+        [ready("transfers", "ready_s"), ready("operations", "start_s")].concat().into_iter().fold(f64::MAX, f64::min);
+    result["makespan_s"].as_f64().expect("a time") - first
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// What is said of a job alone is what the scenario says without the other items.
+    #[test]
+    fn a_job_alone_is_the_scenario_without_the_others(
+        items in prop::collection::vec((0_usize..4, 1_u32..5000), 2..5),
+        arbiter in prop::sample::select(vec!["max-min", "fcfs", "{ name: pcie-congestion, tau: 0.1 }", "equal-share"]),
+    ) {
+        let items: Vec<String> = items.iter().enumerate().map(|(at, &(kind, size))| item(kind, at, size)).collect();
+        let all: Vec<&str> = items.iter().map(String::as_str).collect();
+        let found = jobs(&result(&text(arbiter, &all)));
+        prop_assert_eq!(found.len(), items.len());
+        for (at, (id, _, _, alone, slowdown)) in found.iter().enumerate() {
+            prop_assert_eq!(id, &format!("job{at}"));
+            let lone = whole(&result(&text(arbiter, &all[at..=at])));
+            let known = alone.expect("known");
+            prop_assert!((known - lone).abs() < 2e-12, "{}: {} alone, {} without the others", id, known, lone);
+            prop_assert!(slowdown.is_some());
+        }
+    }
+}
