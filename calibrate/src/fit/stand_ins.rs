@@ -87,6 +87,10 @@ impl Search<'_> {
         let free = |i: usize| if solved.is_capacity(i) { wide } else { self.least(i) };
         let at = solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { free(i) } else { at }).collect();
         let open = Candidate { parameters: solved.parameters.clone(), at };
+        // A latency that is as good at 0 was taken for nothing.
+        if !solved.is_capacity(self.taken) && self.is_as_good(&open)? {
+            return Ok(None);
+        }
         let parameter = &solved.parameters[other];
         // Rows that hardly tell a latency fit as well without it, whatever the other is.
         let must_need = !idle_open || !solved.is_capacity(self.taken);

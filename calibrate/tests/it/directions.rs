@@ -160,3 +160,79 @@ fn one_direction_of_a_type_can_be_the_narrowest_in_the_place_of_another() {
     assert!(named("bandwidth of leaf, down", "bandwidth of trunk, down"), "{groups:?}");
     assert!(named("bandwidth of leaf, up", "bandwidth of trunk"), "{groups:?}");
 }
+
+/// Two sockets whose link has a latency. Copies of about one size across it do not tell that from a link narrower than those of
+/// the GPUs; small ones do. A latency of 0, which copies of two sizes tell, is in nobody's place.
+#[test]
+fn a_bandwidth_can_slow_the_copies_in_the_place_of_a_latency() {
+    let text = |far: &str| {
+        format!(
+            "weir: 1\nlink_types:\n  leaf: {{ bandwidth: 20GB/s }}\n  far: {{ bandwidth: 100GB/s, latency: {far} }}\ntree:\n  \
+             'rc[0-1]': {{ kind: root-complex, children: {{ 'gpu[0-1]': {{ kind: gpu, link: leaf }} }} }}\n\
+             links:\n  - {{ between: [rc0, rc1], type: far }}\n"
+        )
+    };
+    let (truth, start) = (machine_of(&text("2ms")), machine_of(&text("1ms")));
+    let near = [("rc0/gpu0", "rc0/gpu1"), ("rc1/gpu1", "rc1/gpu0")];
+    let far = [("rc0/gpu0", "rc1/gpu0"), ("rc1/gpu1", "rc0/gpu1")];
+    let lone = |size: u64, ends: &[(&str, &str)]| -> Vec<Experiment> {
+        ends.iter().map(|&(a, b)| group(&truth, "lone", &[(a, b, size)])).collect()
+    };
+    let found = |other: u64, noise: f64| {
+        let mut random = Random(ChaCha8Rng::seed_from_u64(1));
+        let near = [lone(1_000_000_000, &near), lone(10_000_000, &near)].concat();
+        let mut all = [near, lone(1_000_000_000, &far), lone(other, &far)].concat();
+        measure(&truth, ("max-min", None), &mut all, || 1.0 + noise * (random.factor() - 1.0));
+        fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit")
+    };
+    let latency = |found: &Fit| {
+        let latency = found.parameters.iter().find(|f| f.parameter.name == "latency of far").expect("fitted");
+        (latency.value, latency.known)
+    };
+    let alike = found(990_000_000, 1.0);
+    let [group] = &alike.unclear[..] else { panic!("{:?}", alike.unclear) };
+    assert_eq!(
+        (group.how, &group.names[..]),
+        (Unseparated::Instead, &["latency of far".to_owned(), "bandwidth of far".to_owned()][..])
+    );
+    assert!(group.remedy.contains("a lone copy of 1 KiB from rc0/gpu0 to rc1/gpu0"), "{}", group.remedy);
+    assert!(matches!(latency(&alike).1, Known::IfNarrowest(Some(_))), "{:?}", latency(&alike));
+    for noise in [0.0, 1.0] {
+        let apart = found(10_000_000, noise);
+        let (value, known) = latency(&apart);
+        assert!(apart.unclear.is_empty() && matches!(known, Known::Error(_)), "{:?} {known:?}", apart.unclear);
+        assert!((value / 2e-3 - 1.0).abs() < 0.005, "{value}");
+    }
+}
+
+/// The link of a GPU is measured towards the memory and towards the other socket. Both ways beyond it happen to have its
+/// bandwidth in the file: together they explain the rows, too, one alone does not.
+#[test]
+fn two_bandwidths_can_be_the_narrowest_together_in_the_place_of_one() {
+    let text = |leaf: &str, others: &str| {
+        format!(
+            "weir: 1\nlink_types:\n  leaf: {{ bandwidth: {leaf} }}\n  mem: {{ bandwidth: {others}, kind: memory }}\n  sock: {{ bandwidth: {others}, kind: qpi }}\ntree:\n  \
+             rc0: {{ kind: root-complex, children: {{ cpu0: {{ kind: cpu, link: mem }}, gpu0: {{ kind: gpu, link: leaf }} }} }}\n  \
+             rc1: {{ kind: root-complex, children: {{ cpu1: {{ kind: cpu, link: wide }} }} }}\n\
+             links:\n  - {{ between: [rc0, rc1], type: sock }}\n"
+        )
+        .replace("tree:", "  wide: { bandwidth: 500GB/s, kind: memory }\ntree:")
+    };
+    let truth = machine_of(&text("20GB/s", "200GB/s"));
+    let copies = [("gpu0", "cpu0"), ("gpu0", "cpu1"), ("cpu0", "gpu0"), ("cpu1", "gpu0")];
+    let mut all: Vec<Experiment> = copies.map(|(a, b)| group(&truth, "lone", &[(a, b, 1_000_000_000)])).to_vec();
+    measure(&truth, ("max-min", None), &mut all, || 1.0);
+    let found = |others: &str| {
+        let start = machine_of(&text("15GB/s", others));
+        fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit")
+    };
+    let together = found("20GB/s");
+    let [group] = &together.unclear[..] else { panic!("{:?}", together.unclear) };
+    assert_eq!(
+        (group.how, group.names.join(", ")),
+        (Unseparated::Narrowest, "bandwidth of leaf, bandwidth of mem, bandwidth of sock".to_owned())
+    );
+    assert!(matches!(together.parameters[0].known, Known::IfNarrowest(_)), "{:?}", together.parameters[0]);
+    let wide = found("100GB/s");
+    assert!(wide.unclear.is_empty() && matches!(wide.parameters[0].known, Known::Error(_)), "{:?}", wide.unclear);
+}
