@@ -26,7 +26,7 @@ fn all_orders(c: &mut Criterion) {
                 pool.install(|| {
                     let all = Enumeration::new(&problem, symmetries).expect("covered");
                     let mut part = all.part(1, 1).expect("a shard");
-                    all.go_on(&mut part, &GO, &mut |_| ()).expect("it ends")
+                    all.go_on(&mut part, &GO, &mut ()).expect("it ends")
                 })
             });
         });

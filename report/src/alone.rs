@@ -9,8 +9,11 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
 use weir_scenario::{Job, PlannedOperation};
 use weir_sim_core::{
-    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, packet_time_alone, time_to_send,
+    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, Task, TaskGraph, TaskTimes,
+    packet_time_alone, time_to_send,
 };
+
+use crate::jobs::{begins, ends};
 
 /// Why a time is not known although the arbiter was asked.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -45,9 +48,8 @@ pub struct Alone<'a> {
     parts: Mutex<FxHashMap<Range<u32>, Option<SimDuration>>>,
 }
 
-/// Runs consecutive tasks without the rest of the workload; from when the first is ready to the last end, `None` where that is
-/// not known.
-pub type RunPart<'a> = Box<dyn Fn(Range<u32>) -> Option<SimDuration> + Sync + 'a>;
+/// Runs consecutive tasks without the rest of the workload; `None` where their times are not known.
+pub type RunPart<'a> = Box<dyn Fn(Range<u32>) -> Option<Vec<TaskTimes>> + Sync + 'a>;
 
 /// Who knows the times.
 enum Source {
@@ -124,17 +126,17 @@ impl<'a> Alone<'a> {
 
     /// From release to end of an operation without the rest of the workload.
     pub(crate) fn operation(&self, operation: &PlannedOperation) -> Option<SimDuration> {
-        self.part(operation.release.0..operation.tasks.end)
+        self.part(operation.release.0..operation.tasks.end, |times| Some(ends(times) - times.first()?.end))
     }
 
-    /// From when its first task is ready to its end, of a job without the rest of the workload.
-    pub(crate) fn job(&self, job: &Job) -> Option<SimDuration> {
-        self.part(job.tasks.clone())
+    /// From its begin to its end, of a job without the rest of the workload.
+    pub(crate) fn job(&self, job: &Job, tasks: &[Task]) -> Option<SimDuration> {
+        self.part(job.tasks.clone(), |times| Some(ends(times) - begins(tasks, times)))
     }
 
-    fn part(&self, tasks: Range<u32>) -> Option<SimDuration> {
+    fn part(&self, tasks: Range<u32>, time: impl Fn(&[TaskTimes]) -> Option<SimDuration>) -> Option<SimDuration> {
         let run = self.part.as_ref()?;
-        *locked(&self.parts).entry(tasks.clone()).or_insert_with(|| run(tasks))
+        *locked(&self.parts).entry(tasks.clone()).or_insert_with(|| time(&run(tasks)?))
     }
 
     /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].

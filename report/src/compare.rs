@@ -236,27 +236,41 @@ fn ps(seconds: f64) -> u64 {
 }
 
 /// How many rows of a column are like those of the first.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Likeness {
-    own: usize,
-    other: usize,
+    own: Vec<Subject>,
+    other: Vec<Subject>,
     both: usize,
     alike: usize,
 }
 
 impl Likeness {
     fn add(&mut self, own: Option<Subject>, other: Option<Subject>) {
-        self.own += usize::from(own.is_some());
-        self.other += usize::from(other.is_some());
+        self.own.extend(own);
+        self.other.extend(other);
         if let Some((own, other)) = own.zip(other) {
             self.both += 1;
             self.alike += usize::from(own.is_like(other));
         }
     }
 
-    /// Both have rows, none of them the same or most of the same unlike.
-    fn differ(self) -> bool {
-        self.own > 0 && self.other > 0 && (self.both == 0 || 2 * self.alike < self.both)
+    /// Both have rows. None has the id of another or most of those are unlike, and most of the fewer are not the same as any
+    /// under another id.
+    fn differ(mut self) -> bool {
+        let fewer = self.own.len().min(self.other.len());
+        fewer > 0 && (self.both == 0 || 2 * self.alike < self.both) && 2 * self.same() < fewer
+    }
+
+    /// Rows with equal ends and sizes, whatever their ids.
+    fn same(&mut self) -> usize {
+        self.own.sort_unstable();
+        self.other.sort_unstable();
+        let (mut own, mut other, mut same) = (&self.own[..], &self.other[..], 0);
+        while let (Some(a), Some(b)) = (own.first(), other.first()) {
+            same += usize::from(a == b);
+            (own, other) = (&own[usize::from(a <= b)..], &other[usize::from(b <= a)..]);
+        }
+        same
     }
 }
 
@@ -321,8 +335,9 @@ impl Comparison {
         self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
-    /// The columns of other files most of whose rows have only their ids in common with those of the first: alike are
-    /// transfers with equal ends or an equal size, and operations of one kind. Default ids are the same in every scenario.
+    /// The columns of other files most of whose rows are unlike those of the first: alike are transfers of one id with equal
+    /// ends or an equal size, or of another id with both, and operations of one kind. Default ids are the same in every
+    /// scenario.
     #[must_use]
     pub fn unrelated(&self) -> Vec<&Column> {
         let Some(first) = self.columns.first() else { return Vec::new() };
@@ -334,9 +349,8 @@ impl Comparison {
                 known.add(own, subject(timed));
             }
         }
-        let columns =
-            self.columns.iter().zip(&rows).filter(|(column, rows)| column.file != first.file && rows.differ());
-        columns.map(|(column, _)| column).collect()
+        let columns = self.columns.iter().zip(rows).filter(|(column, _)| column.file != first.file);
+        columns.filter_map(|(column, rows)| rows.differ().then_some(column)).collect()
     }
 
     /// The columns whose makespan is more than `percent` above the baseline's, below it, or either, by no less than the spread

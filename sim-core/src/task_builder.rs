@@ -90,7 +90,7 @@ impl TaskGraphBuilder {
 
     /// The classes of the transfers.
     pub fn classes(&mut self) -> &mut Classes {
-        &mut self.graph.classes
+        Arc::make_mut(&mut self.graph.classes)
     }
 
     /// Adds a task.

@@ -180,7 +180,8 @@ pub struct TaskGraph {
     pub(crate) tasks: Vec<Task>,
     pub(crate) engines: Vec<Engine>,
     pub(crate) services: Vec<Service>,
-    pub(crate) classes: Classes,
+    /// Shared with parts of the graph.
+    pub(crate) classes: Arc<Classes>,
     /// Per task: number of moments it waits for; empty when no task waits.
     pub(crate) waits: Vec<u32>,
     /// Who waits for the end of a task.
@@ -199,7 +200,7 @@ impl Default for TaskGraph {
             tasks: Vec::new(),
             engines: Vec::new(),
             services: vec![Service::PLAIN],
-            classes: Classes::default(),
+            classes: Arc::default(),
             waits: Vec::new(),
             after_end: Follows::default(),
             after_start: Follows::default(),

@@ -141,14 +141,16 @@ fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result
     simulate::report(scenario, spec, &options, of)
 }
 
-/// Warns of columns whose rows no other number stands beside.
+/// Warns of files most of whose rows are of something else than those of the first.
 fn warn_of_unrelated(comparison: &Comparison) {
     let Some(first) = comparison.columns().first() else { return };
-    for column in comparison.unrelated() {
-        let (other, first) = (&column.file, &first.file);
-        let what = "have no transfer or operation in common, so only their makespans can be compared";
-        let how = "rows are matched by `id`, and no two with one `id` have the same ends or the same size";
-        message(&format!("warning: {first} and {other} {what}: {how}"));
+    let mut files: Vec<&str> = comparison.unrelated().iter().map(|column| &*column.file).collect();
+    files.dedup();
+    for other in files {
+        let what = "have few transfers or operations in common, so little but their makespans can be compared";
+        let how =
+            "rows are matched by `id`, and most of one `id` differ in their ends and their size, or in their kind";
+        message(&format!("warning: {} and {other} {what}: {how}", first.file));
     }
 }
 

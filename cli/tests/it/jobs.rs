@@ -79,6 +79,43 @@ fn the_text_has_jobs_where_one_is_slowed() {
     );
 }
 
+/// 8 transfers at 50 ms that wait for 9 of another item, through a barrier that weir makes: alone it is ready at once.
+#[test]
+fn barriers_that_weir_makes_do_not_begin_a_job() {
+    let late = "  - parallel:
+      - { for: { i: [0..7] }, transfer: { id: 'a{i}', from: 'g{i}', to: 'g{(i + 1) mod 8}', size: 1MB, start: 50ms } }
+    after: [b0, b1, b2, b3, b4, b5, b6, b7, b8]
+    id: late
+";
+    let early = "  - { for: { i: [0..8] }, transfer: { id: 'b{i}', from: g0, to: g2, size: 1kB } }\n";
+    let empty = "  - { for: { i: [1..0] }, transfer: { id: 'c{i}', from: g0, to: g2, size: 1kB } }\n";
+    let found = result(&text("max-min", &[late, early]).replace(", latency: 1us", ""));
+    assert_eq!(found["jobs"][0]["start_s"], 0.05);
+    let late = &jobs(&found)[0];
+    assert_eq!((&*late.0, late.3, late.4), ("late", Some(0.001), Some(1.0)));
+    assert!(jobs(&result(&text("max-min", &[early, empty]))).is_empty(), "nothing else is there");
+    let one =
+        "  - parallel: [ { collective: { id: r, kind: all-reduce, size: 1MB, ranks: 'g[0-3]' } } ]\n    id: one\n";
+    assert_eq!(jobs(&result(&text("max-min", &[early, one]))).len(), 1, "one operation is no job");
+}
+
+/// 41 groups, of which the last shares its link with another transfer.
+#[test]
+fn the_text_names_a_slowed_job_that_it_does_not_show() {
+    let free = |i: usize| {
+        format!(
+            "  - parallel: [ {{ transfer: {{ id: x{i}, from: g0, to: g1, size: 1kB, start: {i}ms }} }}, {{ transfer: {{ id: z{i}, from: g2, to: g3, size: 1kB, start: {i}ms }} }} ]\n    id: j{i}\n"
+        )
+    };
+    let mut items: Vec<String> = (0..41).map(free).collect();
+    items[40] = items[40].replace("from: g0, to: g1", "from: g4, to: g5");
+    items.push("  - transfer: { id: y, from: g4, to: g5, size: 100MB, start: 30ms }\n".to_owned());
+    let all: Vec<&str> = items.iter().map(String::as_str).collect();
+    let run = Scenario::opener().read(text("max-min", &all), ".").expect("read").run().expect("it runs");
+    let said = run.to_text().expect("text");
+    assert!(said.contains("\nmost slowed: j40, 1."), "{said}");
+}
+
 /// A group that waits for itself through more than 64 pairs, for which weir makes a barrier; a pattern; a chain behind others.
 fn item(kind: usize, at: usize, size: u32) -> String {
     match kind {

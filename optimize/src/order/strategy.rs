@@ -123,6 +123,12 @@ pub trait Keeper {
     fn save(&mut self, part: &Part) {
         let _ = part;
     }
+
+    /// Whether somebody waits for the search to end at once: then what came since the last state is dropped, as joining it
+    /// takes the longer the more orders there are.
+    fn is_hurried(&self) -> bool {
+        false
+    }
 }
 
 impl Keeper for () {
@@ -234,7 +240,7 @@ fn exhaustive<K: Keeper>(
     let shard = options.shard.unwrap_or(Shard::ALL);
     let mut part = all.part(shard.index(), shard.count())?;
     keeper.resume(&mut part)?;
-    let best = all.go_on(&mut part, cancel, &mut |part| keeper.save(part))?;
+    let best = all.go_on(&mut part, cancel, keeper)?;
     Ok(Found { result: from_part(problem, &part, best), part: Some(part) })
 }
 

@@ -36,7 +36,7 @@ fn the_2d_halo_reaches_its_bound() {
     assert!(found.proved() && found.complete, "{}", found.makespan as f64 / LONE);
     let all = Enumeration::new(&problem, true).expect("covered");
     let mut part = all.part(1, 1).expect("a shard");
-    let best = all.go_on(&mut part, &GO, &mut |_| ()).expect("it ends").expect("an order");
+    let best = all.go_on(&mut part, &GO, &mut ()).expect("it ends").expect("an order");
     assert!(found.makespan as f64 <= best.makespan as f64 * (1.0 + 1e-9));
 }
 

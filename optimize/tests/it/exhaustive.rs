@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::{LONE, World, all_orders, halo_on_t2};
 use proptest::prelude::*;
-use weir_optimize::order::{Enumeration, OrderError, Part};
+use weir_optimize::order::{Enumeration, Keeper, OrderError, Part};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -13,7 +13,7 @@ fn whole(world: &World, symmetries: bool) -> (Part, usize) {
     let problem = world.problem();
     let all = Enumeration::new(&problem, symmetries).expect("covered");
     let mut part = all.part(1, 1).expect("one shard");
-    all.go_on(&mut part, &GO, &mut |_| ()).expect("it ends");
+    all.go_on(&mut part, &GO, &mut ()).expect("it ends");
     (part, all.symmetry().order())
 }
 
@@ -58,6 +58,23 @@ fn brute_force(world: &World) -> Vec<u64> {
     all_orders(&world.problem()).iter().map(|order| world.simulate(order)).collect()
 }
 
+/// Keeps each state, and stops the search after some.
+struct Kept<'c> {
+    text: String,
+    left: usize,
+    cancel: &'c AtomicBool,
+}
+
+impl Keeper for Kept<'_> {
+    type Error = OrderError;
+
+    fn save(&mut self, part: &Part) {
+        self.text = serde_json::to_string(part).expect("plain data");
+        self.left -= 1;
+        self.cancel.store(self.left == 0, Ordering::Relaxed);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
@@ -92,13 +109,11 @@ proptest! {
             let mut part = all.part(shard, shards).expect("a shard");
             for stop in stops.iter().chain([&usize::MAX]) {
                 // Killed after some checkpoints: what was written goes on.
-                let (cancel, mut left) = (AtomicBool::new(false), *stop);
+                let (cancel, left) = (AtomicBool::new(false), *stop);
                 let mut text = serde_json::to_string(&part).expect("plain data");
-                all.go_on(&mut part, &cancel, &mut |saved| {
-                    text = serde_json::to_string(saved).expect("plain data");
-                    left -= 1;
-                    cancel.store(left == 0, Ordering::Relaxed);
-                }).expect("no error");
+                let mut kept = Kept { text, left, cancel: &cancel };
+                all.go_on(&mut part, &cancel, &mut kept).expect("no error");
+                text = kept.text;
                 prop_assert_eq!(&serde_json::to_string(&part).expect("plain data"), &text, "kept and saved alike");
                 part = serde_json::from_str(&text).expect("what was written");
             }
@@ -132,12 +147,52 @@ fn a_stop_keeps_what_was_finished() {
                     std::thread::sleep(Duration::from_millis(20));
                     cancel.store(true, Ordering::Relaxed);
                 });
-                all.go_on(&mut part, &cancel, &mut |_| ()).expect("no error")
+                all.go_on(&mut part, &cancel, &mut ()).expect("no error")
             });
             assert!((part.next, part.inside) >= before && (part.best.is_none() || best <= part.best));
             stops += 1;
         }
         assert!(stops > 1 && part == whole(&world, true).0, "{stops} stops");
+    }
+}
+
+/// Keeps the last state, and is in a hurry.
+struct Hurried(Part);
+
+impl Keeper for Hurried {
+    type Error = OrderError;
+
+    fn save(&mut self, part: &Part) {
+        self.0 = part.clone();
+    }
+
+    fn is_hurried(&self) -> bool {
+        true
+    }
+}
+
+/// Nothing is joined after the last state that was saved, and all goes on from there.
+#[test]
+fn whoever_is_in_a_hurry_has_the_last_state() {
+    let world = halo_on_t2(&[2, 2, 2], "max-min");
+    let problem = world.problem();
+    for orders in [16, 2000] {
+        let all = Enumeration::new(&problem, true).expect("covered").in_units(orders, Duration::from_millis(5));
+        let mut part = all.part(1, 1).expect("a shard");
+        let mut stops = 0;
+        while !part.complete() {
+            let (mut keeper, cancel) = (Hurried(part.clone()), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(50));
+                    cancel.store(true, Ordering::Relaxed);
+                });
+                all.go_on(&mut part, &cancel, &mut keeper).expect("no error")
+            });
+            assert_eq!(part, keeper.0);
+            stops += 1;
+        }
+        assert!(stops > 0 && part == whole(&world, true).0, "{stops} stops");
     }
 }
 
@@ -189,7 +244,7 @@ fn parts_of_other_problems_are_refused() {
     let (problem_a, problem_b) = (a.problem(), b.problem());
     let [all_a, all_b] = [&problem_a, &problem_b].map(|p| Enumeration::new(p, false).expect("covered"));
     let mut part = all_a.part(1, 2).expect("a shard");
-    assert!(all_b.go_on(&mut part, &GO, &mut |_| ()).is_err());
+    assert!(all_b.go_on(&mut part, &GO, &mut ()).is_err());
     let other = all_b.part(2, 2).expect("a shard");
     assert!(Part::merge(&[part.clone(), other]).is_err());
     assert!(Part::merge(&[part]).is_err(), "unfinished");

@@ -80,7 +80,7 @@ fn simulate(world: &World, order: &[Vec<TaskId>]) -> u64 {
 fn whole(problem: &OrderProblem<'_>, symmetries: bool) -> (Part, usize) {
     let all = Enumeration::new(problem, symmetries).expect("covered");
     let mut part = all.part(1, 1).expect("one shard");
-    all.go_on(&mut part, &GO, &mut |_| ()).expect("it ends");
+    all.go_on(&mut part, &GO, &mut ()).expect("it ends");
     (part, all.symmetry().order())
 }
 

@@ -18,8 +18,8 @@ pub struct Timed {
     pub(super) subject: Option<Subject>,
 }
 
-/// What tells whether two rows with one id are of one thing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What tells whether two rows are of one thing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Subject {
     /// A digest of the names of source and target, or of the kind of an operation.
     names: u64,

@@ -30,9 +30,9 @@ pub(crate) struct JobRow<'a> {
     pub(crate) end_ps: Option<u64>,
     /// From start to end when nothing else of the workload runs, seconds; null where that is not known.
     #[serde(deserialize_with = "time")]
-    alone_s: Option<f64>,
+    pub(crate) alone_s: Option<f64>,
     /// From start to end over `alone_s`; null where that is not known.
-    slowdown: Option<f64>,
+    pub(crate) slowdown: Option<f64>,
 }
 
 impl<'a> JobRow<'a> {

@@ -53,7 +53,14 @@ fn of_operation(row: &OperationRow<'_>) -> Option<String> {
 }
 
 fn of_job(row: &JobRow<'_>) -> Option<String> {
-    span(&row.id, (row.start_s, row.end_s), row.end_ps)
+    let contradicts = |slowdown: f64| {
+        let (time, alone) = (row.end_s? - row.start_s?, row.alone_s?);
+        Some(amounts::differ(slowdown * alone, time))
+    };
+    let slowdown = row.slowdown.filter(|&slowdown| contradicts(slowdown).unwrap_or(true));
+    span(&row.id, (row.start_s, row.end_s), row.end_ps).or_else(|| {
+        slowdown.map(|slowdown| format!("`{}` has slowdown {slowdown}, which its times contradict", row.id))
+    })
 }
 
 fn span(id: &str, (start_s, end_s): (Option<f64>, Option<f64>), end_ps: Option<u64>) -> Option<String> {

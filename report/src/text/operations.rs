@@ -16,7 +16,7 @@ use weir_scenario::{NotTried, PlannedOperation};
 /// some 120 columns).
 const SHORT: usize = 32;
 /// Slowdown of an operation or a job by the rest of the workload that is shown; *assumed*, what three decimals show.
-pub(super) const SLOWED: f64 = 1.0005;
+const SLOWED: f64 = 1.0005;
 /// Instead of the column.
 pub(super) const LEFT_OUT: &str = "slowdown: left out, the workload is too large to run each job alone\n";
 /// Alternatives of a choice that are named.
@@ -32,7 +32,8 @@ pub(super) fn planned(run: &Run<'_>) -> String {
     }
     let served = Served::new(run);
     // Only where others make a difference, so that the table stays narrow.
-    let slowed = all.iter().take(ROWS).any(|operation| run.operation_slowdown(operation).is_some_and(|by| by > SLOWED));
+    let most = most_slowed(all.iter().map(|operation| (&*operation.id, run.operation_slowdown(operation))));
+    let slowed = most.is_some();
     let mut heads = vec!["operation", "kind", ">released", ">end", ">time"];
     heads.extend(slowed.then_some(">slowdown"));
     heads.extend(["by formula", ">difference", "because"]);
@@ -58,7 +59,15 @@ pub(super) fn planned(run: &Run<'_>) -> String {
     }
     let apart = offloads::apart_from_topology(run);
     let left_out = if run.alone.leaves_out_parts() { LEFT_OUT } else { "" };
-    format!("{}{}{below}{left_out}{apart}", sheet.finish(), more(all.len(), "operations"))
+    let (more, most) = (more(all.len(), "operations"), most.unwrap_or_default());
+    format!("{}{more}{most}{below}{left_out}{apart}", sheet.finish())
+}
+
+/// If any is slowed: empty, or where the table does not show the one that is slowed most, a line on it.
+pub(super) fn most_slowed<'r>(all: impl Iterator<Item = (&'r str, Option<f64>)>) -> Option<String> {
+    let slowed = all.enumerate().filter_map(|(at, (id, by))| Some((at, id, by.filter(|&by| by > SLOWED)?)));
+    let (at, id, by) = slowed.reduce(|most, other| if other.2 > most.2 { other } else { most })?;
+    Some(if at < ROWS { String::new() } else { format!("most slowed: {}, {by:.3}×\n", clean(id)) })
 }
 
 fn row(run: &Run<'_>, operation: &PlannedOperation, difference: Option<&Difference<'_>>, because: &str) -> Vec<String> {

@@ -8,8 +8,8 @@ use super::group::Groups;
 use crate::unroll::WrittenGroup;
 use crate::yaml::{Data, Value};
 
-/// An item of the workload beside others that became many tasks: a group, a pattern, a trace. What a model plans is an
-/// operation.
+/// An item of the workload beside others that became several transfers or operations: a group, a pattern, a trace. What a model
+/// plans is an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
     /// Its id; of a group without one its place, `workload[2]`.
@@ -25,6 +25,8 @@ pub(super) struct Jobs<'g> {
     groups: std::iter::Peekable<std::slice::Iter<'g, WrittenGroup>>,
     /// Where the group begins that is being expanded.
     begin: u32,
+    /// Items of it that are more than a barrier; a pattern or a trace counts as two.
+    inside: usize,
     jobs: Vec<Job>,
     /// Items of the file so far.
     items: usize,
@@ -32,47 +34,49 @@ pub(super) struct Jobs<'g> {
 
 impl<'g> Jobs<'g> {
     pub(super) fn new(groups: &'g [WrittenGroup]) -> Self {
-        Self { groups: groups.iter().peekable(), begin: 0, jobs: Vec::new(), items: 0 }
+        Self { groups: groups.iter().peekable(), begin: 0, inside: 0, jobs: Vec::new(), items: 0 }
     }
 
     /// Takes up the item at an index, which became these tasks.
     pub(super) fn add(&mut self, index: usize, item: &Value, tasks: Range<u32>, names: &Groups) {
         // A group may be written out to nothing.
-        while self.groups.next_if(|group| group.items.end <= index).is_some() {
-            self.items += 1;
+        while let Some(group) = self.groups.next_if(|group| group.items.end <= index) {
+            self.items += usize::from(!group.items.is_empty());
         }
         let Some(group) = self.groups.peek().filter(|group| group.items.contains(&index)) else {
             self.items += 1;
-            self.push(plain(item, &tasks, names), tasks);
+            self.jobs.extend(plain(item, &tasks, names).map(|(id, kind)| Job { id, kind, tasks }));
             return;
         };
         if index == group.items.start {
-            self.begin = tasks.start;
+            (self.begin, self.inside) = (tasks.start, 0);
         }
-        if index + 1 == group.items.end {
+        self.inside += match kind(item) {
+            Some("barrier") => 0,
+            Some("pattern" | "trace") => tasks.len().min(2),
+            _ => 1,
+        };
+        if index + 1 == group.items.end && self.inside > 1 {
             let (id, kind) = (group.id.clone(), group.kind.into());
-            self.push(Some((id, kind)), self.begin..tasks.end);
-        }
-    }
-
-    fn push(&mut self, named: Option<(Box<str>, Box<str>)>, tasks: Range<u32>) {
-        if let Some((id, kind)) = named.filter(|_| tasks.len() > 1) {
-            self.jobs.push(Job { id, kind, tasks });
+            self.jobs.push(Job { id, kind, tasks: self.begin..tasks.end });
         }
     }
 
     /// The jobs; none of a workload of one item.
     pub(super) fn finish(self) -> Vec<Job> {
-        let items = self.items + self.groups.count();
+        let items = self.items + self.groups.filter(|group| !group.items.is_empty()).count();
         if items > 1 { self.jobs } else { Vec::new() }
     }
 }
 
-/// Id and kind of a pattern or a trace.
+/// Id and kind of a pattern or a trace of several transfers.
 fn plain(item: &Value, tasks: &Range<u32>, names: &Groups) -> Option<(Box<str>, Box<str>)> {
+    let kind = kind(item).filter(|kind| matches!(*kind, "pattern" | "trace") && tasks.len() > 1)?;
+    Some((names.of(TaskId(tasks.start))?.id.clone(), kind.into()))
+}
+
+/// The key that an item stands under.
+fn kind(item: &Value) -> Option<&str> {
     let Data::Mapping(entries) = &item.data else { return None };
-    let kind = &entries.first()?.key;
-    let is_job = matches!(&**kind, "pattern" | "trace") && !tasks.is_empty();
-    let group = names.of(TaskId(tasks.start)).filter(|_| is_job)?;
-    Some((group.id.clone(), kind.clone()))
+    Some(&entries.first()?.key)
 }

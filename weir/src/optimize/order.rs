@@ -158,6 +158,10 @@ impl Keeper for Kept<'_, '_> {
             checkpoint.save(self.subject, part);
         }
     }
+
+    fn is_hurried(&self) -> bool {
+        self.context.beyond_budget().cancelled()
+    }
 }
 
 /// A number of orders as the progress bar counts them.

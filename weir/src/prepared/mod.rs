@@ -5,14 +5,14 @@ mod stream;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter, SimDuration};
+use weir_plugin_api::{ArbiterEntry, CallError, ClassId, Flags, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::{
     self as sim, Changing, Fabric, LinkChanges, Listener, OnFailure, Outcome, PacketSettings, Sharing, Simulation,
-    Stop, TaskGraph, admit, make_arbiter,
+    Stop, TaskGraph, TaskTimes, admit, make_arbiter,
 };
 
 pub use stream::StreamedRun;
@@ -30,7 +30,8 @@ const MOST_PARTS: usize = 1024;
 const MOST_PART_TASKS: usize = 2_000_000;
 /// Tasks of jobs up to which that is done; *assumed*, large patterns under policies that cost most take some seconds.
 const MOST_JOB_TASKS: usize = 200_000;
-/// Operations and jobs times links up to which that is done; *assumed*, each run looks at all links, some 10 ns for one.
+/// Operations and jobs times links and classes up to which that is done; *assumed*, each run looks at all of them, some 10 ns
+/// for one.
 const MOST_PART_LINKS: usize = 100_000_000;
 
 /// A scenario and an arbiter for it.
@@ -89,7 +90,7 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Error> {
         let _arbiter = tracing::debug_span!("arbiter", name = self.spec.name).entered();
         let mut arbiter = self.make()?;
-        let Scenario { tasks, routes, stream, .. } = self.scenario;
+        let (tasks, Scenario { routes, stream, .. }) = (self.tasks, self.scenario);
         let firsts = stream.as_ref().map_or(&[][..], |stream| stream.firsts());
         let streamed = firsts.iter().enumerate().map(|(class, &task)| (task, ClassId::from_index(class)));
         admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers().chain(streamed))
@@ -188,7 +189,7 @@ impl<'a> PreparedRun<'a> {
         if outcome.stop != Stop::Finished || parts == 0 || is_lone {
             return Ok(transfers);
         }
-        let links = parts.saturating_mul(self.fabric.links().len());
+        let links = parts.saturating_mul(self.fabric.links().len() + s.tasks.classes().len());
         let of_jobs: usize = s.jobs.iter().map(|job| job.tasks.len()).sum();
         let is_large = s.tasks.tasks().len() > MOST_PART_TASKS || of_jobs > MOST_JOB_TASKS;
         if is_large || parts > MOST_PARTS || links > MOST_PART_LINKS {
@@ -199,23 +200,29 @@ impl<'a> PreparedRun<'a> {
         Ok(transfers.with_parts(Box::new(alone)))
     }
 
-    /// From when the first is ready to the last end of consecutive tasks when nothing else of the workload runs; `None` where
-    /// nothing else is there. By the way of the whole run: the two may differ where engines queue. `None` once it is
-    /// cancelled, too.
-    fn part_alone(&self, tasks: Range<u32>, incremental: bool, cancel: Option<Arc<AtomicBool>>) -> Option<SimDuration> {
-        if self.is_whole(&tasks) {
+    /// Times of consecutive tasks when nothing else of the workload runs; `None` where nothing else is there. By the way of the
+    /// whole run: the two may differ where engines queue. `None` once it is cancelled, too.
+    fn part_alone(
+        &self,
+        tasks: Range<u32>,
+        incremental: bool,
+        cancel: Option<Arc<AtomicBool>>,
+    ) -> Option<Vec<TaskTimes>> {
+        let is_cancelled = cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        if is_cancelled || self.is_whole(&tasks) {
             return None;
         }
-        let part = self.tasks.part(tasks);
+        let (count, part) = (tasks.len(), self.tasks.part(tasks));
         let options = RunOptions { phase_by_phase: !incremental, cancel, ..RunOptions::default() };
         let params = self.params();
         let mut options = self.engine(&options, &params);
         if let Sharing::Incremental { from, .. } = &mut options.sharing {
             *from = 0;
         }
-        let alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
-        (alone.stop == Stop::Finished).then_some(())?;
-        Some(alone.makespan - alone.tasks.iter().map(|times| times.ready).min()?)
+        let mut alone = PreparedRun { tasks: &part, changes: &NO_CHANGES, ..*self }.outcome(options).ok()?;
+        // Behind them are joins.
+        alone.tasks.truncate(count);
+        (alone.stop == Stop::Finished).then_some(alone.tasks)
     }
 
     /// Whether nothing else is in the workload.

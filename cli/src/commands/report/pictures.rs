@@ -17,7 +17,7 @@ pub(super) fn write(folder: &Path, pictures: &[Picture]) -> Result<(), Error> {
     let (count, name) = (pictures.len(), text::clean(&folder.display().to_string()));
     message(&match count {
         0 => format!(
-            "{name}: no picture, as none of these results has transfers, links, or the makespans of all candidates"
+            "{name}: no picture: none of these results has transfers, links, or makespans of all candidates that differ (of orders with `optimize --full`)"
         ),
         1 => format!("wrote {name}: 1 picture"),
         _ => format!("wrote {name}: {count} pictures"),

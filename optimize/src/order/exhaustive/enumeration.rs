@@ -19,6 +19,7 @@ use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::best::{Best, better};
 use crate::order::run::plan::{Keys, Plan, with_lanes};
 use crate::order::run::tree::covered;
+use crate::order::strategy::Keeper;
 
 /// Orders in a unit of work, about: some milliseconds.
 const ORDERS_A_UNIT: u128 = 1 << 14;
@@ -134,17 +135,18 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         })
     }
 
-    /// Visits what is left of a part. `saved` is shown each of its states, at first after some milliseconds, later about once
-    /// a second: a copy goes on later to the same bytes. When `cancel` becomes true the part is the last of them, as joining
-    /// what came since would take the longer the more orders there are; returned is the best order seen, which may be later.
+    /// Visits what is left of a part. The keeper is given each of its states, at first after some milliseconds, later about
+    /// once a second: a copy goes on later to the same bytes. When `cancel` becomes true the part has all units of work that
+    /// were finished, some milliseconds each, or with a hurried keeper those of its last state; returned is the best order
+    /// seen, which may be later.
     ///
     /// # Errors
     /// A part of another problem; a wrong answer of the arbiter.
-    pub fn go_on(
+    pub fn go_on<K: Keeper>(
         &self,
         part: &mut Part,
         cancel: &AtomicBool,
-        saved: &mut dyn FnMut(&Part),
+        keeper: &mut K,
     ) -> Result<Option<Best>, OrderError> {
         part.check(&self.digest, self.firsts, self.symmetry.order() as u64)?;
         let (mut seen, begun, mut joining) = (part.best, Instant::now(), Duration::ZERO);
@@ -155,15 +157,19 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             self.slice(part, &mut sum, Until { instant, cancel });
             let worked = Instant::now();
             seen = better(seen, sum.seen);
-            if let Some(halt) = sum.halt {
-                (part.next, part.inside) = place;
-                return if halt == OrderError::Cancelled { Ok(seen) } else { Err(halt) };
+            match sum.halt {
+                Some(OrderError::Cancelled) if keeper.is_hurried() => {
+                    (part.next, part.inside) = place;
+                    return Ok(seen);
+                }
+                None | Some(OrderError::Cancelled) => {}
+                Some(error) => return Err(error),
             }
             part.best = better(part.best, sum.best);
             part.distribution.merge(sum.runs.merged());
             let (visited, best) = (part.distribution.count(), part.best.map(|best| best.makespan));
             tracing::debug!(visited, best, "visited orders");
-            saved(part);
+            keeper.save(part);
             joining = worked.elapsed();
         }
         Ok(seen)
