@@ -26,12 +26,22 @@ fn result(text: &str) -> Value {
     serde_json::from_str(&json).expect("JSON")
 }
 
-/// Per job: id, kind, its end, time alone and slowdown.
-fn jobs(result: &Value) -> Vec<(String, String, f64, Option<f64>, Option<f64>)> {
-    let word = |row: &Value, key: &str| row[key].as_str().expect("a word").to_owned();
-    let of = |row: &Value| {
-        let end = row["end_s"].as_f64().expect("an end");
-        (word(row, "id"), word(row, "kind"), end, row["alone_s"].as_f64(), row["slowdown"].as_f64())
+#[derive(Debug)]
+struct Job {
+    id: String,
+    kind: String,
+    end: f64,
+    alone: Option<f64>,
+    slowdown: Option<f64>,
+}
+
+fn jobs(result: &Value) -> Vec<Job> {
+    let of = |row: &Value| Job {
+        id: row["id"].as_str().expect("an id").to_owned(),
+        kind: row["kind"].as_str().expect("a kind").to_owned(),
+        end: row["end_s"].as_f64().expect("an end"),
+        alone: row["alone_s"].as_f64(),
+        slowdown: row["slowdown"].as_f64(),
     };
     result["jobs"].as_array().map_or_else(Vec::new, |rows| rows.iter().map(of).collect())
 }
@@ -53,10 +63,10 @@ fn others_slow_a_job() {
     let text = |items: &[&str]| text("max-min", items).replace(", latency: 1us", "");
     let load = "  - parallel: [ { transfer: { id: x, from: g0, to: g5, size: 1GB } } ]\n";
     let both = jobs(&result(&text(&[TRAIN, load])));
-    let [(id, kind, end, Some(alone), Some(slowdown))] = &both[..] else { panic!("one transfer is no job: {both:?}") };
-    assert_eq!((&**id, &**kind), ("train", "sequence"));
-    let near = |a: &f64, b: f64| (a - b).abs() < 1e-9;
-    assert!(near(end, 0.18) && near(alone, 0.15) && near(slowdown, 1.2), "{both:?}");
+    let [train] = &both[..] else { panic!("one transfer is no job: {both:?}") };
+    assert_eq!((&*train.id, &*train.kind), ("train", "sequence"));
+    let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
+    assert!(near(Some(train.end), 0.18) && near(train.alone, 0.15) && near(train.slowdown, 1.2), "{both:?}");
     assert!(jobs(&result(&text(&[TRAIN]))).is_empty(), "nothing else is there");
 }
 
@@ -92,7 +102,7 @@ fn barriers_that_weir_makes_do_not_begin_a_job() {
     let found = result(&text("max-min", &[late, early]).replace(", latency: 1us", ""));
     assert_eq!(found["jobs"][0]["start_s"], 0.05);
     let late = &jobs(&found)[0];
-    assert_eq!((&*late.0, late.3, late.4), ("late", Some(0.001), Some(1.0)));
+    assert_eq!((&*late.id, late.alone, late.slowdown), ("late", Some(0.001), Some(1.0)));
     assert!(jobs(&result(&text("max-min", &[early, empty]))).is_empty(), "nothing else is there");
     let one =
         "  - parallel: [ { collective: { id: r, kind: all-reduce, size: 1MB, ranks: 'g[0-3]' } } ]\n    id: one\n";
@@ -164,7 +174,7 @@ proptest! {
         let all: Vec<&str> = items.iter().map(String::as_str).collect();
         let found = jobs(&result(&text(arbiter, &all)));
         prop_assert_eq!(found.len(), items.len());
-        for (at, (id, _, _, alone, slowdown)) in found.iter().enumerate() {
+        for (at, Job { id, alone, slowdown, .. }) in found.iter().enumerate() {
             prop_assert_eq!(id, &format!("job{at}"));
             let lone = whole(&result(&text(arbiter, &all[at..=at])));
             let known = alone.expect("known");
