@@ -20,6 +20,7 @@ import { NO_TOPOLOGY, TopologyView } from "../tree/topology.ts";
 import { Details } from "./details.ts";
 import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
+import { jobsSection } from "./jobs.ts";
 import { operationsSection } from "./operations.ts";
 import { delaySection } from "./delays.ts";
 import { terms } from "./terms.ts";
@@ -71,6 +72,7 @@ export function runSections(runs: Run[], whatIfs: WhatIf[]): HTMLElement[] {
     topologySection(views, details, whatIfBars(whatIfs, views, store), store),
     delaySection(views, gantt.colours, store),
     enginesSection(views, store),
+    jobsSection(views),
     operationsSection(views),
     views.length > 1 ? differencesSection(views, store) : null,
     ...linkSections(views, store),

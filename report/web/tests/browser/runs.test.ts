@@ -358,6 +358,32 @@ test("a run saved without --full is not shown as idle", async () => {
   await page.close();
 });
 
+test("jobs stand in a table where one is slowed, each with its time alone", async () => {
+  const run = fixture("t2").runs[0]!;
+  const job = { kind: "pattern", start_s: 0.001, end_s: 0.021, end_ps: 21_000_000_000, alone_s: 0.01 };
+  const jobs = [
+    { ...job, id: "halo", slowdown: 2 },
+    { ...job, id: "<free>", alone_s: 0.02, slowdown: 1 },
+  ];
+  const { page, complaints } = await open({ ...fixture("t2"), runs: [{ ...run, jobs }] });
+  const rows = page.locator("#jobs tbody tr");
+  assert.deepEqual(await rows.nth(0).locator("td").allInnerTexts(), [
+    "halo",
+    "pattern",
+    format.time(0.001),
+    format.time(0.021),
+    format.time(0.02),
+    format.time(0.01),
+    "2.000×",
+  ]);
+  assert.equal(await rows.nth(1).locator("td").first().innerText(), "<free>");
+  await page.close();
+  const free = await open({ ...fixture("t2"), runs: [{ ...run, jobs: jobs.slice(1) }] });
+  assert.equal(await free.page.locator("#jobs").count(), 0);
+  assert.deepEqual([...complaints, ...free.complaints], []);
+  await free.page.close();
+});
+
 test("on paper rows keep the widths of names and tracks, and finding nothing is said", async () => {
   const { page } = await open(fixture("t2"));
   await page.locator('input[type="search"]').fill("zzz");

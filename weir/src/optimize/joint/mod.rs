@@ -18,7 +18,7 @@ use std::cell::Cell;
 use weir_optimize::Distribution;
 use weir_optimize::joint::{Candidate, JointFound, LocalSearch, visit_all};
 use weir_optimize::placement::payback;
-use weir_optimize::search::{Method, Objective, SearchResult};
+use weir_optimize::search::{Method, Objective, SearchResult, Vary};
 use weir_report::{SearchReport, Solution, StoppedCandidates};
 
 use super::context::{SearchContext, too_soon};
@@ -39,8 +39,9 @@ const PER_CANDIDATE: u128 = 50;
 const HOPS_PER_TASK: u128 = 100;
 /// Most candidates that `exhaustive` visits; *assumed*: as many makespans as are kept.
 const MOST_VISITED: u128 = 10_000_000;
-/// Candidates that local search tries where neither their number nor a time is given; *assumed*: some ten seconds. Of packets
-/// fewer, where their hops are worth more than [`MOST_TASKS`].
+/// Candidates that local search tries for each of order, placement and parameters that varies, where neither their number nor a
+/// time is given: as many as searches of one after the other. *Assumed*: some ten seconds. Of packets fewer, where their hops
+/// are worth more than [`MOST_TASKS`].
 const TRIED: u64 = 10_000;
 /// "Equal" for a proof: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
@@ -207,7 +208,9 @@ fn some(
     bound: Option<f64>,
     of_hops: u128,
 ) -> Result<(Option<JointFound>, Option<StoppedCandidates>), Error> {
-    let tried = (MOST_TASKS / of_hops.max(1)).clamp(1, u128::from(TRIED)) as u64;
+    let varied = [Vary::Order, Vary::Placement, Vary::Parameters].iter().filter(|one| context.settings.vary.has(**one));
+    let most = TRIED * varied.count().max(1) as u64;
+    let tried = (MOST_TASKS / of_hops.max(1)).clamp(1, u128::from(most)) as u64;
     let limit = context.options.candidates.or(context.options.budget.is_none().then_some(tried));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
     let simulated = Simulated::new(context, candidates);
