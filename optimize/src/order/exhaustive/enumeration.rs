@@ -29,7 +29,7 @@ const UNITS_A_FIRST: u128 = 8;
 const SAVED_EVERY: Duration = Duration::from_secs(1);
 /// The first state comes after this time; *assumed*: some units of work.
 const SAVED_FIRST: Duration = Duration::from_millis(20);
-/// The work since the last state is at most this part of all.
+/// A state comes at the latest after this part of the time so far, unless joining and saving take long.
 const PARTS_TO_LOSE: u32 = 10;
 /// Work takes at least that many times as long as joining and saving its results.
 const WORK_PER_SAVING: u32 = 10;

@@ -1,4 +1,5 @@
-//! Pictures of runs and searches without a browser: what `weir report --svg` writes. They are drawn from the data that the page shows.
+//! Pictures of runs and searches without a browser: what `weir report --svg` writes. They are drawn from the data that the page
+//! shows.
 //!
 //! ```text
 //! RunJson ─────────────────────────────────► topology: the tree, with the use of each link
