@@ -204,6 +204,11 @@ impl Plan {
         Self::default()
     }
 
+    /// Makes room for so many more tasks: a plan that grows has more than twice its memory for a moment.
+    pub fn reserve(&mut self, tasks: usize) {
+        self.tasks.reserve_exact(tasks);
+    }
+
     /// Adds an engine; returns its position.
     pub fn engine(&mut self, name: impl Into<String>, slots: u32, scope: EngineScope) -> u32 {
         self.engines.push(PlannedEngine { name: name.into(), slots, scope });

@@ -9,6 +9,9 @@
 //! `in` from there to the device, each after the one before; a leg within one node is left out. A send is then done once its
 //! bytes have left the device.
 //!
+//! Where messages cost a processor nothing, and each does one operation behind the other anyway, as in thread blocks of MSCCL, the
+//! message is all there is of a send, and its receive ends once it has arrived.
+//!
 //! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first. With
 //! a gap, an interface sends one message after the other; else all that are ready share the links. An empty message crosses
 //! them as one byte.
@@ -81,28 +84,37 @@ pub(super) fn plan(
     places: Places<'_>,
     plan: &mut Plan,
 ) {
-    let cpus = engines(program, plan, "cpu", |operation| (operation.work != Work::Join).then_some(operation.cpu));
+    let form = Form::new(program, partner, (message, sending), places);
+    let has_cpu = |operation: &Operation| operation.work != Work::Join && !form.cpus_are_free;
+    let cpus = engines(program, plan, "cpu", |operation| has_cpu(operation).then_some(operation.cpu));
     let sends = |operation: &Operation| matches!(operation.work, Work::Send { .. }).then_some(operation.nic);
     let nics = engines(program, plan, "nic", |operation| sends(operation).filter(|_| message.gap.0 > 0.0));
-    let parts = number(program, sending.eager, message.latency.0 > 0.0, places);
+    let parts = form.number();
+    plan.reserve(parts.last().map_or(0, |last| last.last.max(last.arrives) as usize + 1));
     let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); program.operations.len()];
     for d in &program.dependencies {
         let on = parts[d.on as usize];
         waits[d.of as usize].push(if d.begin { Wait::start(on.first) } else { Wait::end(on.last) });
     }
-    let mut planner =
-        Planner { program, partner, message, sending, places, nics, parts, tasks: Tasks::new(program, plan) };
+    let mut planner = Planner { form, nics, parts, tasks: Tasks::new(program, plan) };
     for (id, waits) in (0..).zip(&waits) {
         planner.operation(id, waits, Service { engine: cpus[id as usize], ..Service::default() });
     }
 }
 
-struct Planner<'p> {
+/// A program, and what decides which tasks its operations have.
+struct Form<'p> {
     program: &'p Program,
     partner: &'p [u32],
     message: &'p MessageParams,
     sending: Sending,
     places: Places<'p>,
+    /// Whether messages cost processors nothing, and these never have two operations at once.
+    cpus_are_free: bool,
+}
+
+struct Planner<'p> {
+    form: Form<'p>,
     /// The interface of each send, where there is a gap.
     nics: Vec<Option<u32>>,
     parts: Vec<Parts>,
@@ -111,28 +123,29 @@ struct Planner<'p> {
 
 impl Planner<'_> {
     fn operation(&mut self, id: u32, waits: &[Wait], cpu: Service) {
-        match self.program.operations[id as usize].work {
+        match self.form.program.operations[id as usize].work {
             Work::Join => _ = self.tasks.add(id, "", waits, PlannedWork::Nothing),
             Work::Compute { time } => _ = self.tasks.add_on(id, "", waits, PlannedWork::Lasts(time), cpu),
+            Work::Send { to, bytes, .. } if self.form.is_message_alone(bytes) => self.message(id, (to, bytes), waits),
             Work::Send { to, bytes, .. } => {
                 self.tasks.add_on(id, "", waits, self.processing(bytes), cpu);
-                self.message(id, to, bytes);
+                let posted = self.parts[self.form.partner[id as usize] as usize].first;
+                let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
+                let waits = if bytes > self.form.sending.unawaited() { &both[..] } else { &both[..1] };
+                self.message(id, (to, bytes), waits);
             }
             Work::Receive { .. } => self.receive(id, waits, cpu),
         }
     }
 
     fn processing(&self, bytes: u64) -> PlannedWork {
-        PlannedWork::Lasts(self.message.processing(bytes))
+        PlannedWork::Lasts(self.form.message.processing(bytes))
     }
 
-    fn message(&mut self, id: u32, to: u32, bytes: u64) {
-        let rank = self.program.operations[id as usize].rank;
-        let posted = self.parts[self.partner[id as usize] as usize].first;
-        let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
-        let waits = if bytes > self.sending.unawaited() { &both[..] } else { &both[..1] };
-        let at = Service { engine: self.nics[id as usize], gap: self.message.gap.0 };
-        let legs: Vec<Leg> = self.places.legs(rank, to).collect();
+    fn message(&mut self, id: u32, (to, bytes): (u32, u64), waits: &[Wait]) {
+        let rank = self.form.program.operations[id as usize].rank;
+        let at = Service { engine: self.nics[id as usize], gap: self.form.message.gap.0 };
+        let legs: Vec<Leg> = self.form.places.legs(rank, to).collect();
         // The interface between hosts; of ranks at one host what leaves the sender.
         let paced = if legs.iter().any(|leg| leg.name == "message") { "message" } else { "out" };
         let mut before = None;
@@ -140,47 +153,88 @@ impl Planner<'_> {
             let (from, to) = (NodeId(from), NodeId(to));
             let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
             let at = if name == paced { at } else { Service::default() };
-            let waits = before.as_slice().iter().chain(if before.is_none() { waits } else { &[] });
-            let waits: Vec<Wait> = waits.copied().collect();
-            before = Some(Wait::end(self.tasks.add_on(id, name, &waits, work, at)));
+            let waits = before.as_ref().map_or(waits, std::slice::from_ref);
+            before = Some(Wait::end(self.tasks.add_on(id, name, waits, work, at)));
         }
     }
 
     fn receive(&mut self, id: u32, waits: &[Wait], cpu: Service) {
-        let send = self.partner[id as usize];
-        let Work::Send { bytes, .. } = self.program.operations[send as usize].work else { return };
-        let posted = self.tasks.add(id, "posted", waits, PlannedWork::Nothing);
+        let send = self.form.partner[id as usize];
+        let Work::Send { bytes, .. } = self.form.program.operations[send as usize].work else { return };
+        let is_message_alone = self.form.is_message_alone(bytes);
+        let posted = (!is_message_alone).then(|| self.tasks.add(id, "posted", waits, PlannedWork::Nothing));
         let mut come = self.parts[send as usize].arrives;
-        if self.message.latency.0 > 0.0 {
-            come = self.tasks.add(id, "arrived", &[Wait::end(come)], PlannedWork::Lasts(self.message.latency.0));
+        let latency = self.form.message.latency.0;
+        if latency > 0.0 {
+            come = self.tasks.add(id, "arrived", &[Wait::end(come)], PlannedWork::Lasts(latency));
         }
+        let Some(posted) = posted else {
+            let all: Vec<Wait> = waits.iter().copied().chain([Wait::end(come)]).collect();
+            self.tasks.add(id, "", &all, PlannedWork::Nothing);
+            return;
+        };
         let overhead = self.tasks.add_on(id, "overhead", &[Wait::end(come)], self.processing(bytes), cpu);
         self.tasks.add(id, "", &[Wait::end(posted), Wait::end(overhead)], PlannedWork::Nothing);
     }
 }
 
-/// The first and last task of each operation, before there are any.
-fn number(program: &Program, eager: u64, has_latency: bool, places: Places<'_>) -> Vec<Parts> {
-    let mut next = 0;
-    let of = |operation: &Operation| {
-        let first = next;
-        let (count, last) = match operation.work {
+/// How many tasks a program has.
+pub(super) fn tasks(program: &Program, partner: &[u32], how: (&MessageParams, Sending), places: Places<'_>) -> u64 {
+    let form = Form::new(program, partner, how, places);
+    (0..).zip(&program.operations).map(|(id, operation)| u64::from(form.parts(id, operation).0)).sum()
+}
+
+impl<'p> Form<'p> {
+    fn new(
+        program: &'p Program,
+        partner: &'p [u32],
+        (message, sending): (&'p MessageParams, Sending),
+        places: Places<'p>,
+    ) -> Self {
+        let is_free = message.overhead.0 == 0.0 && message.overhead_per_byte.0 == 0.0;
+        Self { program, partner, message, sending, places, cpus_are_free: is_free && program.cpus_are_in_order }
+    }
+
+    /// Whether of a message of so many bytes nothing but its way takes part: it waits for no receive, and its send for its end.
+    fn is_message_alone(&self, bytes: u64) -> bool {
+        self.cpus_are_free && bytes > self.sending.eager && bytes <= self.sending.unawaited()
+    }
+
+    /// The first and last task of each operation, before there are any.
+    fn number(&self) -> Vec<Parts> {
+        let mut next = 0;
+        let of = |(id, operation)| {
+            let first = next;
+            let (count, last) = self.parts(id, operation);
+            next += count;
+            Parts { first, last: first + last, arrives: next - 1 }
+        };
+        (0..).zip(&self.program.operations).map(of).collect()
+    }
+
+    /// How many tasks an operation has, and which of them is its last.
+    fn parts(&self, id: u32, operation: &Operation) -> (u32, u32) {
+        match operation.work {
             Work::Join | Work::Compute { .. } => (1, 0),
             Work::Send { to, bytes, .. } => {
                 let (mut legs, mut is_staged) = (0, false);
-                places.legs(operation.rank, to).for_each(|leg| {
+                self.places.legs(operation.rank, to).for_each(|leg| {
                     legs += 1;
                     is_staged |= leg.is_out();
                 });
-                let last = if is_staged { 1 } else { legs * u32::from(bytes > eager) };
-                (1 + legs, last)
+                let before = u32::from(!self.is_message_alone(bytes));
+                let done_by = if is_staged { 1 } else { legs * u32::from(bytes > self.sending.eager) };
+                (before + legs, before + done_by - 1)
             }
-            Work::Receive { .. } => (3 + u32::from(has_latency), 2 + u32::from(has_latency)),
-        };
-        next += count;
-        Parts { first, last: first + last, arrives: next - 1 }
-    };
-    program.operations.iter().map(of).collect()
+            Work::Receive { .. } => {
+                let flight = u32::from(self.message.latency.0 > 0.0);
+                let send = self.program.operations.get(self.partner[id as usize] as usize);
+                let alone = send
+                    .is_some_and(|send| matches!(send.work, Work::Send { bytes, .. } if self.is_message_alone(bytes)));
+                if alone { (1 + flight, flight) } else { (3 + flight, 2 + flight) }
+            }
+        }
+    }
 }
 
 /// The engine of one slot that serves each operation, by rank and the number that `of` gives; none where it gives none.

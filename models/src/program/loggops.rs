@@ -130,6 +130,17 @@ pub(super) struct Run<'p> {
 /// When the last operation of each rank ends, ps.
 pub(super) type Ends = Vec<u64>;
 
+/// How many tasks a program has at most: a send, its gap, its flight, what takes it in, and the gap of that; a receive as it is
+/// posted, and as it is done.
+pub(super) fn most_tasks(program: &Program) -> u64 {
+    let of = |operation: &Operation| match operation.work {
+        Work::Send { .. } => 5,
+        Work::Receive { .. } => 2,
+        Work::Compute { .. } | Work::Join => 1,
+    };
+    program.operations.iter().map(of).sum()
+}
+
 impl<'p> Run<'p> {
     pub(super) fn new(
         program: &'p Program,

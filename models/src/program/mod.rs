@@ -29,6 +29,7 @@ mod simgrid_arguments;
 mod survey;
 mod tasks;
 mod unexpected;
+mod xml;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -103,6 +104,12 @@ impl Resolved for Program {
         program.check()?;
         let successors = program.successors();
         let mut partner = matching::partners(&program, &successors);
+        let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref() };
+        let tasks = match &network {
+            Some(_) => loggops::most_tasks(&program),
+            None => fabric::tasks(&program, &partner, (&message, sending), places),
+        };
+        operation::check_count(tasks, "file: too many operations; give fewer")?;
         message.check(&program)?;
         let simulated = match &network {
             Some(network) => {
@@ -111,7 +118,6 @@ impl Resolved for Program {
                 Some((RefCell::new(plan), ends))
             }
             None => {
-                let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref() };
                 let costs = first_come::Costs { message: &message, sending, places, surroundings };
                 partner = partners_over_fabric(&program, partner, &successors, costs)?;
                 None

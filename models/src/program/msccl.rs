@@ -8,13 +8,13 @@
 //!       <step s="0" type="s" cnt="1" depid="-1" deps="-1" … />     waits for step `deps` of thread block `depid`
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use roxmltree::{Document, Node};
 use weir_plugin_api::{CallError, PS_PER_S};
 
 use super::operations::{Dependency, Operation, Program, Work};
 use super::params::ProgramParams;
+use super::xml::{Element, Elements, IllFormed, Tag};
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
 
@@ -46,32 +46,13 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     let Some(size) = params.size else {
         return Err(refused("size: this format needs the size of the collective; give it, as nccl-tests count it"));
     };
-    let document = Document::parse(params.one_text()?)
-        .map_err(|error| refused(format!("file: it is no XML: {error}; check it")))?;
-    let algorithm = document.root_element();
-    if !algorithm.has_tag_name("algo") {
-        let name = algorithm.tag_name().name();
-        return Err(refused(format!("file: its root is `{name}`, not `algo`; name an MSCCL algorithm")));
+    let text = params.one_text()?;
+    let mut reader = Reader::new(text, params);
+    let mut elements = Elements::of(text);
+    while let Some(element) = elements.next().map_err(|wrong| reader.ill_formed(&wrong))? {
+        reader.element(&element, size.0)?;
     }
-    let mut reader = Reader::new(document.input_text(), params);
-    let chunks = reader.number(algorithm, "nchunksperloop")?;
-    if chunks == 0 {
-        return Err(refused("file: `nchunksperloop` is 0; correct it"));
-    }
-    if size.0 == 0 {
-        return Err(refused("size: give at least 1B"));
-    }
-    if !size.0.is_multiple_of(chunks) {
-        let (next, bytes) = (size.0.next_multiple_of(chunks), size.0);
-        return Err(refused(format!("size: {bytes} B do not divide into {chunks} chunks; give {next}B, for example")));
-    }
-    reader.chunk = size.0 / chunks;
-    reader.gpus(algorithm)?;
-    if !reader.shares_lines {
-        // Lines say which step it is.
-        reader.program.steps = Vec::new();
-    }
-    Ok(reader.program)
+    reader.finish()
 }
 
 struct Reader<'d> {
@@ -84,9 +65,17 @@ struct Reader<'d> {
     params: &'d ProgramParams,
     /// Bytes of a chunk.
     chunk: u64,
+    /// GPUs as `ngpus` counts them, and those that have been described.
+    gpus: (u64, BTreeSet<u64>),
+    /// The GPU and the thread block that are being described.
+    gpu: u32,
+    block: Option<Block>,
+    /// GPU and number of all thread blocks so far.
+    blocks: BTreeSet<(u32, u64)>,
     program: Program,
     /// The last operation of each step, by GPU, thread block and step.
     ends: BTreeMap<(u32, u64, u64), u32>,
+    late: Vec<Late>,
 }
 
 /// A thread block: its place, peers and channel.
@@ -96,6 +85,8 @@ struct Block {
     send: Option<u32>,
     receive: Option<u32>,
     channel: u32,
+    /// The last operation of the step before.
+    before: Option<u32>,
 }
 
 /// A step that waits for a step of another thread block.
@@ -106,6 +97,9 @@ struct Late {
     at: usize,
 }
 
+/// The elements of an algorithm, each within the one before.
+const NESTED: [&str; 4] = ["algo", "gpu", "tb", "step"];
+
 impl<'d> Reader<'d> {
     fn new(text: &'d str, params: &'d ProgramParams) -> Self {
         Self {
@@ -115,31 +109,105 @@ impl<'d> Reader<'d> {
             shares_lines: false,
             params,
             chunk: 0,
-            program: Program::default(),
+            gpus: (0, BTreeSet::new()),
+            gpu: 0,
+            block: None,
+            blocks: BTreeSet::new(),
+            program: Program { cpus_are_in_order: true, ..Program::default() },
             ends: BTreeMap::new(),
+            late: Vec::new(),
         }
     }
 
-    fn gpus(&mut self, algorithm: Node<'_, '_>) -> Result<(), CallError> {
-        let gpus: Vec<Node<'_, '_>> = self.elements(algorithm, "gpu")?;
-        let count = self.number(algorithm, "ngpus")?;
-        if count != gpus.len() as u64 {
-            return Err(refused(format!("file: `ngpus` is {count}, and {} are described; correct it", gpus.len())));
+    /// Reads an element within those before it; what a step holds is not looked at.
+    fn element(&mut self, element: &Element<'_>, size: u64) -> Result<(), CallError> {
+        let tag = element.tag().map_err(|wrong| self.ill_formed(&wrong))?;
+        let Some(&name) = NESTED.get(element.depth) else { return Ok(()) };
+        match element.depth {
+            0 if tag.name != name => {
+                Err(refused(format!("file: its root is `{}`, not `algo`; name an MSCCL algorithm", tag.name)))
+            }
+            0 => self.algorithm(&tag, size),
+            depth if tag.name != name => {
+                let (other, within) = (tag.name, NESTED[depth - 1]);
+                Err(self.wrong(&tag, &format!("`{other}` in `{within}` is not known; there is `{name}`")))
+            }
+            1 => self.gpu(&tag),
+            2 => self.block(&tag),
+            _ => self.next_step(&tag),
+        }
+    }
+
+    fn algorithm(&mut self, tag: &Tag<'_>, size: u64) -> Result<(), CallError> {
+        let chunks = self.number(tag, "nchunksperloop")?;
+        if chunks == 0 {
+            return Err(refused("file: `nchunksperloop` is 0; correct it"));
+        }
+        if size == 0 {
+            return Err(refused("size: give at least 1B"));
+        }
+        if !size.is_multiple_of(chunks) {
+            let next = size.next_multiple_of(chunks);
+            return Err(refused(format!(
+                "size: {size} B do not divide into {chunks} chunks; give {next}B, for example"
+            )));
+        }
+        self.chunk = size / chunks;
+        self.gpus.0 = self.number(tag, "ngpus")?;
+        Ok(())
+    }
+
+    fn gpu(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
+        let (id, (count, seen)) = (self.number(tag, "id")?, &mut self.gpus);
+        if id >= *count || !seen.insert(id) {
+            return Err(self.wrong(tag, &format!("the gpu {id} is given twice, or there are not so many")));
+        }
+        self.gpu = id as u32;
+        Ok(())
+    }
+
+    fn block(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
+        let (rank, id) = (self.gpu, self.number(tag, "id")?);
+        if !self.blocks.insert((rank, id)) {
+            return Err(self.wrong(tag, &format!("thread block {id} of gpu {rank} is given twice")));
+        }
+        self.block = Some(Block {
+            rank,
+            id,
+            send: self.peer(tag, "send")?,
+            receive: self.peer(tag, "recv")?,
+            channel: self.number(tag, "chan")? as u32,
+            before: None,
+        });
+        Ok(())
+    }
+
+    fn next_step(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
+        let Some(mut block) = self.block.take() else { return Ok(()) };
+        let number = self.number(tag, "s")?;
+        let (first, last) = self.step(&block, tag)?;
+        block.before = Some(last);
+        self.program.steps.resize(self.program.operations.len(), number as u32);
+        if self.ends.insert((block.rank, block.id, number), last).is_some() {
+            let (id, rank) = (block.id, block.rank);
+            return Err(self.wrong(tag, &format!("step {number} of thread block {id} of gpu {rank} is given twice")));
+        }
+        if let Some(of) = self.peer(tag, "depid")? {
+            let on = (block.rank, u64::from(of), self.number(tag, "deps")?);
+            self.late.push(Late { first, on, at: tag.at });
+        }
+        self.block = Some(block);
+        Ok(())
+    }
+
+    /// The program, once all elements are read.
+    fn finish(mut self) -> Result<Program, CallError> {
+        let (count, described) = (self.gpus.0, self.gpus.1.len());
+        if count != described as u64 {
+            return Err(refused(format!("file: `ngpus` is {count}, and {described} are described; correct it")));
         }
         self.program.ranks = count as u32;
-        let mut late = Vec::new();
-        let mut seen = vec![false; gpus.len()];
-        for gpu in gpus {
-            let id = self.number(gpu, "id")?;
-            match seen.get_mut(id as usize) {
-                Some(seen) if !*seen => *seen = true,
-                _ => return Err(self.wrong(gpu, &format!("the gpu {id} is given twice, or there are not so many"))),
-            }
-            for block in self.elements(gpu, "tb")? {
-                self.block(id as u32, block, &mut late)?;
-            }
-        }
-        for Late { first, on, at } in late {
+        for &Late { first, on, at } in &self.late {
             let Some(&end) = self.ends.get(&on) else {
                 let (gpu, block, step) = on;
                 let problem = format!("thread block {block} of gpu {gpu} has no step {step}, for which this one waits");
@@ -147,37 +215,15 @@ impl<'d> Reader<'d> {
             };
             self.program.dependencies.push(Dependency { of: first, on: end, begin: false });
         }
-        Ok(())
-    }
-
-    fn block(&mut self, rank: u32, node: Node<'_, '_>, late: &mut Vec<Late>) -> Result<(), CallError> {
-        let block = Block {
-            rank,
-            id: self.number(node, "id")?,
-            send: self.peer(node, "send")?,
-            receive: self.peer(node, "recv")?,
-            channel: self.number(node, "chan")? as u32,
-        };
-        let mut before = None;
-        for step in self.elements(node, "step")? {
-            let number = self.number(step, "s")?;
-            let (first, last) = self.step(&block, step, before)?;
-            before = Some(last);
-            self.program.steps.resize(self.program.operations.len(), number as u32);
-            if self.ends.insert((rank, block.id, number), last).is_some() {
-                let problem = format!("step {number} of thread block {} of gpu {rank} is given twice", block.id);
-                return Err(self.wrong(step, &problem));
-            }
-            if let Some(of) = self.peer(step, "depid")? {
-                let on = (rank, u64::from(of), self.number(step, "deps")?);
-                late.push(Late { first, on, at: step.range().start });
-            }
+        if !self.shares_lines {
+            // Lines say which step it is.
+            self.program.steps = Vec::new();
         }
-        Ok(())
+        Ok(self.program)
     }
 
     /// Adds the operations of a step behind the one before; returns the first and the last of them.
-    fn step(&mut self, block: &Block, step: Node<'_, '_>, before: Option<u32>) -> Result<(u32, u32), CallError> {
+    fn step(&mut self, block: &Block, step: &Tag<'_>) -> Result<(u32, u32), CallError> {
         let kind = step.attribute("type").unwrap_or_default();
         let Some((_, parts)) = STEPS.iter().find(|(name, _)| *name == kind) else {
             let known = STEPS.map(|(name, _)| name).join(", ");
@@ -186,8 +232,8 @@ impl<'d> Reader<'d> {
         let bytes = self.number(step, "cnt")?.checked_mul(self.chunk).filter(|bytes| *bytes <= MOST_BYTES);
         let Some(bytes) = bytes else { return Err(self.wrong(step, "its chunks have more than 2^53 bytes")) };
         self.program.count(kind);
-        let (first, mut last) = (self.program.operations.len() as u32, before);
-        let line = self.line(step.range().start);
+        let (first, mut last) = (self.program.operations.len() as u32, block.before);
+        let line = self.line(step.at);
         self.shares_lines |= self.last_line.replace(line) == Some(line);
         for part in *parts {
             let work = self.work(block, step, *part, bytes)?;
@@ -199,7 +245,7 @@ impl<'d> Reader<'d> {
         Ok((first, last.unwrap_or(first)))
     }
 
-    fn work(&self, block: &Block, step: Node<'_, '_>, part: Part, bytes: u64) -> Result<Work, CallError> {
+    fn work(&self, block: &Block, step: &Tag<'_>, part: Part, bytes: u64) -> Result<Work, CallError> {
         let lacks = |what: &str| self.wrong(step, &format!("its thread block has no peer to {what}"));
         let at =
             |rate: Option<f64>| Work::Compute { time: rate.map_or(0.0, |rate| bytes as f64 / rate * PS_PER_S as f64) };
@@ -219,33 +265,21 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The elements within another, all of one name.
-    fn elements<'a, 'i>(&self, node: Node<'a, 'i>, name: &str) -> Result<Vec<Node<'a, 'i>>, CallError> {
-        let all: Vec<_> = node.children().filter(Node::is_element).collect();
-        match all.iter().find(|child| !child.has_tag_name(name)) {
-            Some(other) => {
-                let [other_name, within] = [other, &node].map(|node| node.tag_name().name().to_owned());
-                Err(self.wrong(*other, &format!("`{other_name}` in `{within}` is not known; there is `{name}`")))
-            }
-            None => Ok(all),
-        }
-    }
-
-    fn number(&self, node: Node<'_, '_>, key: &str) -> Result<u64, CallError> {
-        let text = node.attribute(key).unwrap_or_default();
+    fn number(&self, tag: &Tag<'_>, key: &str) -> Result<u64, CallError> {
+        let text = tag.attribute(key).unwrap_or_default();
         let fits = |value: &u64| *value < u64::from(u32::MAX);
         text.parse().ok().filter(fits).ok_or_else(|| {
-            let element = node.tag_name().name();
-            self.wrong(node, &format!("`{key}` of `{element}` is `{text}`, not a whole number below 2^32"))
+            let element = tag.name;
+            self.wrong(tag, &format!("`{key}` of `{element}` is `{text}`, not a whole number below 2^32"))
         })
     }
 
     /// A number, or none for −1.
-    fn peer(&self, node: Node<'_, '_>, key: &str) -> Result<Option<u32>, CallError> {
-        if node.attribute(key) == Some("-1") {
+    fn peer(&self, tag: &Tag<'_>, key: &str) -> Result<Option<u32>, CallError> {
+        if tag.attribute(key) == Some("-1") {
             return Ok(None);
         }
-        self.number(node, key).map(|value| Some(value as u32))
+        self.number(tag, key).map(|value| Some(value as u32))
     }
 
     /// The line in which a place of the file is.
@@ -253,16 +287,26 @@ impl<'d> Reader<'d> {
         self.newlines.partition_point(|&end| end < at) as u32 + 1
     }
 
-    fn wrong(&self, node: Node<'_, '_>, problem: &str) -> CallError {
-        self.wrong_at(node.range().start, problem)
+    fn ill_formed(&self, IllFormed { at, problem }: &IllFormed) -> CallError {
+        let (line, column) = self.place(*at);
+        refused(format!("file: it is no XML: line {line}, column {column}: {problem}; check it"))
+    }
+
+    fn wrong(&self, tag: &Tag<'_>, problem: &str) -> CallError {
+        self.wrong_at(tag.at, problem)
     }
 
     /// A refusal with line and column: a whole algorithm may be one line.
     fn wrong_at(&self, at: usize, problem: &str) -> CallError {
-        let line = self.line(at);
-        let start = line.checked_sub(2).and_then(|before| self.newlines.get(before as usize)).map_or(0, |end| end + 1);
-        let column = self.text.get(start..at).unwrap_or_default().chars().count() + 1;
+        let (line, column) = self.place(at);
         let remedy = if problem.contains("; ") { "" } else { "; correct it" };
         refused(format!("file: line {line}, column {column}: {problem}{remedy}"))
+    }
+
+    /// Line and column of a place.
+    fn place(&self, at: usize) -> (u32, usize) {
+        let line = self.line(at);
+        let start = line.checked_sub(2).and_then(|before| self.newlines.get(before as usize)).map_or(0, |end| end + 1);
+        (line, self.text.get(start..at).unwrap_or_default().chars().count() + 1)
     }
 }

@@ -26,6 +26,9 @@ pub(super) fn warning(
     successors: &Successors,
     (eager, taken): (u64, &str),
 ) -> Option<String> {
+    if program.cpus_are_in_order && one_cpu_has_each(program) {
+        return None;
+    }
     let lists = Lists::of(program, successors)?;
     let orders = [false, true].map(|highest| Posting::new(program, partner, successors, &lists, eager).run(highest));
     let mut open: Vec<(u32, u32)> = orders.iter().flat_map(|begun| lists.changed(begun)).collect();
@@ -45,6 +48,26 @@ pub(super) fn warning(
     ))
 }
 
+/// Source, destination, tag and side of a message that names them, collectives apart.
+fn key(program: &Program, number: u32) -> Option<Key> {
+    let operation = &program.operations[number as usize];
+    let key = match operation.work {
+        Work::Send { to, tag, .. } => (operation.rank, to, tag, false),
+        Work::Receive { from, tag, .. } if from != ANY && tag != ANY => (from, operation.rank, tag, true),
+        _ => return None,
+    };
+    (!program.is_of_collective(key.2)).then_some(key)
+}
+
+/// Whether all messages of a key are posted by one processor, and all are received by one.
+fn one_cpu_has_each(program: &Program) -> bool {
+    let mut cpus: BTreeMap<Key, u32> = BTreeMap::new();
+    (0..).zip(&program.operations).all(|(number, operation)| match key(program, number) {
+        Some(key) => *cpus.entry(key).or_insert(operation.cpu) == operation.cpu,
+        None => true,
+    })
+}
+
 /// Sends and receives of each key, in the order in which they are matched.
 struct Lists {
     /// Key and operation.
@@ -59,14 +82,7 @@ impl Lists {
     fn of(program: &Program, successors: &Successors) -> Option<Self> {
         let mut place = vec![0_u32; program.operations.len()];
         (0..).zip(in_order(program, successors)).for_each(|(at, number)| place[number as usize] = at);
-        let keyed = (0..).zip(&program.operations).filter_map(|(number, operation)| {
-            let key = match operation.work {
-                Work::Send { to, tag, .. } => (operation.rank, to, tag, false),
-                Work::Receive { from, tag, .. } if from != ANY && tag != ANY => (from, operation.rank, tag, true),
-                _ => return None,
-            };
-            (!program.is_of_collective(key.2)).then_some((key, number))
-        });
+        let keyed = (0..place.len() as u32).filter_map(|number| Some((key(program, number)?, number)));
         let mut all: Vec<(Key, u32)> = keyed.collect();
         all.sort_unstable_by_key(|&(key, number)| (key, place[number as usize]));
         let mut lists = Self { all, before: Vec::new(), behind: Vec::new() };

@@ -8,10 +8,8 @@ pub(super) use crate::operation::shown;
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
 use crate::quantities::Files;
 
-/// Tasks of one operation at most: a send, its gap and flight, and what takes it in, with a gap.
-const TASKS_EACH: u64 = 5;
-/// Operations of a program at most, so that it has no more tasks than a run may have.
-const MOST_OPERATIONS: usize = (MOST_TASKS / TASKS_EACH) as usize;
+/// Operations of a program at most, before its tasks are counted: a message is two operations and four tasks or more.
+const MOST_OPERATIONS: usize = MOST_TASKS as usize / 2;
 
 /// Ranks at most; *assumed*, as many as endpoints.
 pub(super) const MOST_RANKS: u32 = 1 << 20;
@@ -85,6 +83,8 @@ pub(super) struct Program {
     pub(super) files: Vec<Box<str>>,
     /// Which of them each rank has.
     pub(super) file_of: Vec<u32>,
+    /// Whether each stream of a processor does one operation behind the other, as their dependencies say.
+    pub(super) cpus_are_in_order: bool,
     /// Whether the format has collectives, so that tags from [`FIRST_TAG`] on are theirs.
     pub(super) has_collectives: bool,
     /// By tag: the first rank that has this collective, and which one it is.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use roxmltree::Document;
 use weir_plugin_api::CallError;
 
 use super::operations::{ANY, Program, Work};
 use super::params::{Format, ProgramParams};
+use super::xml::Elements;
 use super::{chakra, goal, matching, msccl, protobuf, simgrid};
 use crate::collective::graph;
 use crate::quantities::{Bytes, FileContent, Files, Positive};
@@ -153,21 +153,11 @@ fn is_simgrid(text: &str) -> bool {
 
 /// By the outermost element; topologies of NCCL are XML, too.
 fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String>> {
-    let document = match Document::parse(text) {
-        Ok(document) => document,
-        // What is wrong with it is said when it is read.
-        Err(_) if text.contains("<algo") => {
-            return Some(counts(Format::Msccl, files, Some(1)).map(ProgramFile::Program));
-        }
-        Err(_) if text.contains("<graphs") => {
-            return graph::read(text).err().map(Err);
-        }
-        Err(_) => return None,
-    };
-    match document.root_element().tag_name().name() {
+    let Ok(Some(root)) = Elements::of(text).next() else { return None };
+    match root.name() {
         "algo" => {
-            let chunks = document.root_element().attribute("nchunksperloop").and_then(|chunks| chunks.parse().ok());
-            // What is no number is told of when it is read.
+            let chunks = root.tag().ok().and_then(|tag| tag.attribute("nchunksperloop")?.parse().ok());
+            // What is no number, and what is no XML, is told of when it is read.
             Some(counts(Format::Msccl, files, Some(chunks.unwrap_or(1))).map(ProgramFile::Program))
         }
         "graphs" => Some(match files {

@@ -13,6 +13,7 @@ mod offload_details;
 mod program;
 mod program_any;
 mod program_files;
+mod program_msccl;
 mod program_order;
 mod program_ties;
 mod put;

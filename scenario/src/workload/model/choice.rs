@@ -34,6 +34,8 @@ impl<'a> Expansion<'a> {
         let alternatives = self.models.alternatives(context, request, &operation)?;
         if alternatives.is_empty() {
             leaves_something_open(context, request)?;
+            // It holds whole files.
+            drop(json);
             let (plan, names) = self.checked(context, request, &operation)?;
             return Ok(Chosen { operation, plan, names, choice: None });
         }
