@@ -4,6 +4,7 @@
 mod common;
 
 mod hwloc;
+mod limits;
 mod lists;
 mod lspci;
 mod missing;
