@@ -45,6 +45,28 @@ fn what_is_accepted_does_not_follow_the_terminal() {
     assert_eq!(read(&folder, "snapshots/a.yaml.txt"), before);
 }
 
+/// Links are followed, each folder and each file once; one that leads nowhere is no success.
+#[cfg(unix)]
+#[test]
+fn links_are_followed() {
+    use std::os::unix::fs::symlink;
+    let (folder, path) = accepted();
+    let (suite, outside) = (folder.path(), crate::commands::folder());
+    write(&outside, "far.yaml", SHARED);
+    symlink(outside.path(), suite.join("linked")).expect("a link");
+    symlink("..", suite.join("sub/back")).expect("a link");
+    symlink("../a.yaml", suite.join("sub/again.yaml")).expect("a link");
+    let ended = test(&path, &[]);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    assert!(ended.stdout.contains("linked/far.yaml"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("3 scenarios: 2 ok, 1 failed"), "{}", ended.stdout);
+    assert_eq!(test(&path, &["--accept"]).code, 0);
+    symlink("nowhere.yaml", suite.join("lost.yaml")).expect("a link");
+    let ended = test(&path, &[]);
+    assert_ne!(ended.code, 0, "{}", ended.stdout);
+    assert!((ended.stdout + &ended.stderr).contains("lost.yaml"));
+}
+
 #[test]
 fn accepted_results_pass() {
     let (folder, path) = accepted();

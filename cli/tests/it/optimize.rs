@@ -166,6 +166,31 @@ fn a_file_in_another_folder_names_the_same_files() {
     refused(&["optimize", &file, "--write", &folder.path("a/flows.csv")], "would overwrite the input");
 }
 
+/// A device whose copies of an offload keep their places has an order of its own transfers all the same.
+#[test]
+fn an_order_beside_an_offload_is_read() {
+    let folder = Folder::new();
+    let text = "\
+weir: 1
+name: beside
+topology:
+  link_types: { l: { bandwidth: 10GB/s } }
+  tree: { rc: { kind: root-complex, children: { cpu: { kind: cpu, link: l }, \"gpu[0-1]\": { kind: gpu, link: l } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: x, from: gpu0, to: gpu1, size: 2MB }
+  - transfer: { id: y, from: gpu0, to: cpu, size: 1MB }
+  - offload: { id: o, device: gpu0, in: 1MB, out: 1MB, kernel: 1us, method: explicit, over: fabric }
+optimize: { vary: order }
+";
+    let (file, best) = (folder.write("beside.yaml", text), folder.path("best.yaml"));
+    let found = result(&[&file, "--write", &best]);
+    assert_eq!(makespan(&best), found["best_ps"]);
+    let turned = folder.write("turned.yaml", &text.replace("optimize: { vary: order }", "order: { gpu0: [y, x] }"));
+    let ended = run(&["run", &turned]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
 /// Faraji et al., AsHES 2016, section V-B, on the tree of 2 x 2 x 2 x 2: objective before and after.
 #[test]
 fn placements_by_distance() {

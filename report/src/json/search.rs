@@ -49,7 +49,7 @@ pub(crate) struct SearchJson<'a> {
     /// Number of candidates, with all its digits; absent above 2^128.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Count")]
-    candidates: Option<u128>,
+    pub(crate) candidates: Option<u128>,
     /// Candidates whose exact value is known, by simulation or by a proven symmetry.
     #[schemars(with = "Whole")]
     evaluated: u128,
@@ -208,6 +208,24 @@ pub(crate) struct CandidateRow<'a> {
     ratio: Amount,
     /// One row is the best.
     best: bool,
+}
+
+/// A candidate of a grid of one parameter.
+pub(crate) struct ByValue<'a> {
+    pub(crate) candidate: u64,
+    pub(crate) path: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) makespan_s: f64,
+    pub(crate) is_best: bool,
+}
+
+impl CandidateRow<'_> {
+    /// `None` where several parameters vary.
+    pub(crate) fn by_value(&self) -> Option<ByValue<'_>> {
+        let [(path, value)] = &self.parameters.0[..] else { return None };
+        let (path, value) = (&*path.0, &*value.0);
+        Some(ByValue { candidate: self.candidate, path, value, makespan_s: self.makespan_s.0, is_best: self.best })
+    }
 }
 
 impl<'a> RowMaker for GridTable<'a> {

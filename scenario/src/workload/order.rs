@@ -100,10 +100,11 @@ impl Senders {
         Self { devices, sent }
     }
 
-    /// What holds the engine of a device; `None` when it has none.
+    /// What holds the engine of a device; `None` when none does. It may have others whose copies keep their places.
     pub(crate) fn sent(&self, device: NodeId) -> Option<&[SentTask]> {
-        let at = self.devices.binary_search_by_key(&device, |&(device, _)| device).ok()?;
-        Some(&*self.sent[at]).filter(|sent| !sent.is_empty())
+        let from = self.devices.partition_point(|&(other, _)| other < device);
+        let own = self.devices[from..].iter().zip(&self.sent[from..]).take_while(|((other, _), _)| *other == device);
+        own.map(|(_, sent)| &**sent).find(|sent| !sent.is_empty())
     }
 
     /// The devices with their engines and what holds them.

@@ -126,6 +126,37 @@ fn the_makespans_of_a_search_are_drawn() {
     );
 }
 
+/// A bar for each value, in the order of the file, as long as its makespan.
+#[test]
+fn a_search_over_one_parameter_is_drawn_over_its_values() {
+    let folder = Folder::new();
+    let saved = folder.path("saved.json");
+    let text = crate::common::SHARED.to_owned()
+        + "optimize: { vary: parameters, parameters: { link_types.x.bandwidth: [1GB/s, 2GB/s, 4GB/s] } }\n";
+    let file = folder.write("one.yaml", &text.replace("link_types.x.bandwidth", "topology.link_types.x.bandwidth"));
+    let ended = run(&["optimize", &file, "--json", "-o", &saved]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let result: serde_json::Value = serde_json::from_str(&folder.read("saved.json")).expect("is JSON");
+    drawn(&folder, "p", &[&scenario("pcie/four-transfers.yaml"), &saved]);
+    let name = files(&folder, "p").into_iter().find(|file| file.ends_with("-makespan.svg")).expect("is drawn");
+    let svg = folder.read(&format!("p/{name}"));
+    let (texts, _) = read(&svg);
+    assert!(texts[1].starts_with("Makespan over topology.link_types.x.bandwidth, green: the best"), "{texts:?}");
+    let document = Document::parse(&svg).expect("it is XML");
+    let bars = document.descendants().filter_map(|node| {
+        let (value, _) = node.descendants().find_map(|part| part.text()?.split_once(": "))?;
+        Some((value.to_owned(), node.attribute("width")?.parse::<f64>().ok()?))
+    });
+    let bars: Vec<(String, f64)> = bars.filter(|(value, _)| value.ends_with("GB/s")).collect();
+    assert_eq!(bars.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>(), ["1GB/s", "2GB/s", "4GB/s"]);
+    let rows = result["rows"].as_array().expect("a list");
+    let longest = rows.iter().map(|row| row["makespan_s"].as_f64().expect("a time")).fold(0.0, f64::max);
+    for ((value, width), row) in bars.iter().zip(rows) {
+        let part = row["makespan_s"].as_f64().expect("a time") / longest;
+        assert!((width - 640.0 * part).abs() < 0.1, "{value}: {width} of {part}");
+    }
+}
+
 #[test]
 fn the_page_is_written_where_it_is_named() {
     let folder = Folder::new();

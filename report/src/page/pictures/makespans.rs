@@ -1,11 +1,8 @@
 //! The makespans of all candidates of a search as columns of equal width in time.
 
-use weir_plugin_api::{PS_PER_S, SimDuration};
-
-use super::WIDTH;
 use super::scale::Scale;
+use super::{WIDTH, time};
 use crate::draw::svg::{Anchor, Svg};
-use crate::duration;
 use crate::json::SearchJson;
 use crate::page::search::bins;
 use crate::pictures::Histogram;
@@ -50,8 +47,4 @@ pub(super) fn of(title: &str, search: &SearchJson<'_>) -> Option<String> {
         svg.line((scale.x(own.0), TOP - 8.0), (scale.x(own.0), bottom), MARK);
     }
     Some(svg.finish(WIDTH, bottom + 32.0))
-}
-
-fn time(seconds: f64) -> String {
-    duration(SimDuration((seconds * PS_PER_S as f64).round() as u64))
 }

@@ -5,7 +5,8 @@
 //! RunJson ─────────────────────────────────► topology: the tree, with the use of each link
 //!    └─► WholeRun::aggregated: bins of time ├─► timeline: a bar for each transfer
 //!                                           └─► links: the loads of the busiest links over time
-//! SearchJson ──────────────────────────────► makespans: how many candidates have which
+//! SearchJson ─┬────────────────────────────► makespan: over the values of the only parameter
+//!             └────────────────────────────► makespans: how many candidates have which
 //! ```
 
 mod loads;
@@ -13,10 +14,14 @@ mod makespans;
 mod scale;
 mod timeline;
 mod topology;
+mod values;
+
+use weir_plugin_api::{PS_PER_S, SimDuration};
 
 use super::aggregate::WholeRun;
 use super::error::PageError;
 use super::phases::{PhaseSource, Saved};
+use crate::duration;
 use crate::json::{List, RunJson, SearchJson};
 use crate::run::titled;
 
@@ -57,11 +62,18 @@ pub(super) fn of(
     Ok(drawn.into_iter().filter_map(named).collect())
 }
 
-/// Draws the makespans of a search that knows those of all its candidates.
+/// Draws the makespans of a search that knows those of all its candidates: over its parameter, where there is one.
 pub(super) fn of_search(search: &SearchJson<'_>, number: usize) -> Option<Picture> {
     let arbiter = &search.arbiter;
-    let svg = makespans::of(&title(&search.scenario, &titled(&arbiter.name, &arbiter.params)), search)?;
-    Some(Picture { file: format!("{}-makespans.svg", stem(number, &search.scenario, &arbiter.name)), svg })
+    let title = title(&search.scenario, &titled(&arbiter.name, &arbiter.params));
+    let over_values = values::of(&title, search).map(|svg| ("makespan", svg));
+    let (kind, svg) = over_values.or_else(|| Some(("makespans", makespans::of(&title, search)?)))?;
+    Some(Picture { file: format!("{}-{kind}.svg", stem(number, &search.scenario, &arbiter.name)), svg })
+}
+
+/// A time for a person.
+fn time(seconds: f64) -> String {
+    duration(SimDuration((seconds * PS_PER_S as f64).round() as u64))
 }
 
 fn title(scenario: &str, arbiter: &str) -> String {
