@@ -223,7 +223,8 @@ impl<'p> Form<'p> {
                     is_staged |= leg.is_out();
                 });
                 let before = u32::from(!self.is_message_alone(bytes));
-                let done_by = if is_staged { 1 } else { legs * u32::from(bytes > self.sending.eager) };
+                // Whatever is behind the first leg happens elsewhere: a sender on its host has no way out to it.
+                let done_by = u32::from(is_staged || bytes > self.sending.eager);
                 (before + legs, before + done_by - 1)
             }
             Work::Receive { .. } => {

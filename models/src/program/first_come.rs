@@ -41,7 +41,8 @@ impl Costs<'_> {
         let (latency, lasts) = match self.places.legs(from, to).find(Leg::is_out) {
             Some(out) => self.over(std::iter::once(out), bytes),
             None if is_eager => (0, 0),
-            None => self.way(from, to, bytes),
+            // The rest of a staged way is on the receiver's side.
+            None => self.over(self.places.legs(from, to).take(1), bytes),
         };
         latency.saturating_add(lasts)
     }

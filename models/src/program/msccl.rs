@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
-use super::operations::{Dependency, Operation, Program, Work};
+use super::operations::{Dependency, Operation, Program, Work, shown};
 use super::params::ProgramParams;
 use super::xml::{Element, Elements, IllFormed, Tag};
 use crate::operation::refused;
@@ -48,7 +48,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     };
     let text = params.one_text()?;
     let mut reader = Reader::new(text, params);
-    let mut elements = Elements::of(text);
+    let mut elements = Elements::of(text).map_err(|wrong| reader.ill_formed(&wrong))?;
     while let Some(element) = elements.next().map_err(|wrong| reader.ill_formed(&wrong))? {
         reader.element(&element, size.0)?;
     }
@@ -119,17 +119,22 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Reads an element within those before it; what a step holds is not looked at.
+    /// Reads an element within those before it.
     fn element(&mut self, element: &Element<'_>, size: u64) -> Result<(), CallError> {
         let tag = element.tag().map_err(|wrong| self.ill_formed(&wrong))?;
-        let Some(&name) = NESTED.get(element.depth) else { return Ok(()) };
+        let Some(&name) = NESTED.get(element.depth) else {
+            return Err(
+                self.wrong(&tag, &format!("`{}` in `step` is not known; a step holds nothing", shown(tag.name)))
+            );
+        };
         match element.depth {
             0 if tag.name != name => {
-                Err(refused(format!("file: its root is `{}`, not `algo`; name an MSCCL algorithm", tag.name)))
+                let root = shown(tag.name);
+                Err(self.wrong(&tag, &format!("the root is `{root}`, not `algo`; name an MSCCL algorithm")))
             }
             0 => self.algorithm(&tag, size),
             depth if tag.name != name => {
-                let (other, within) = (tag.name, NESTED[depth - 1]);
+                let (other, within) = (shown(tag.name), NESTED[depth - 1]);
                 Err(self.wrong(&tag, &format!("`{other}` in `{within}` is not known; there is `{name}`")))
             }
             1 => self.gpu(&tag),
@@ -141,7 +146,7 @@ impl<'d> Reader<'d> {
     fn algorithm(&mut self, tag: &Tag<'_>, size: u64) -> Result<(), CallError> {
         let chunks = self.number(tag, "nchunksperloop")?;
         if chunks == 0 {
-            return Err(refused("file: `nchunksperloop` is 0; correct it"));
+            return Err(self.wrong(tag, "`nchunksperloop` is 0"));
         }
         if size == 0 {
             return Err(refused("size: give at least 1B"));
@@ -159,8 +164,12 @@ impl<'d> Reader<'d> {
 
     fn gpu(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
         let (id, (count, seen)) = (self.number(tag, "id")?, &mut self.gpus);
-        if id >= *count || !seen.insert(id) {
-            return Err(self.wrong(tag, &format!("the gpu {id} is given twice, or there are not so many")));
+        if id >= *count {
+            let count = *count;
+            return Err(self.wrong(tag, &format!("gpu {id}, and `ngpus` is {count}")));
+        }
+        if !seen.insert(id) {
+            return Err(self.wrong(tag, &format!("the gpu {id} is given twice")));
         }
         self.gpu = id as u32;
         Ok(())
@@ -227,7 +236,7 @@ impl<'d> Reader<'d> {
         let kind = step.attribute("type").unwrap_or_default();
         let Some((_, parts)) = STEPS.iter().find(|(name, _)| *name == kind) else {
             let known = STEPS.map(|(name, _)| name).join(", ");
-            return Err(self.wrong(step, &format!("no step has the type `{kind}`; there are {known}")));
+            return Err(self.wrong(step, &format!("no step has the type `{}`; there are {known}", shown(kind))));
         };
         let bytes = self.number(step, "cnt")?.checked_mul(self.chunk).filter(|bytes| *bytes <= MOST_BYTES);
         let Some(bytes) = bytes else { return Err(self.wrong(step, "its chunks have more than 2^53 bytes")) };
@@ -269,7 +278,7 @@ impl<'d> Reader<'d> {
         let text = tag.attribute(key).unwrap_or_default();
         let fits = |value: &u64| *value < u64::from(u32::MAX);
         text.parse().ok().filter(fits).ok_or_else(|| {
-            let element = tag.name;
+            let (element, text) = (tag.name, shown(text));
             self.wrong(tag, &format!("`{key}` of `{element}` is `{text}`, not a whole number below 2^32"))
         })
     }

@@ -123,6 +123,8 @@ impl Wild {
 pub fn program_file(files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String>> {
     let (name, first) = files.first()?;
     let text = std::str::from_utf8(first).ok();
+    // A byte order mark.
+    let text = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
     let format = match text.map(str::trim_start) {
         Some(text) if text.starts_with('<') => return xml(text, files),
         Some(text) if is_goal(text) => Format::Goal,
@@ -153,10 +155,18 @@ fn is_simgrid(text: &str) -> bool {
 
 /// By the outermost element; topologies of NCCL are XML, too.
 fn xml(text: &str, files: &[(&str, &[u8])]) -> Option<Result<ProgramFile, String>> {
-    let Ok(Some(root)) = Elements::of(text).next() else { return None };
-    match root.name() {
+    let root = Elements::of(text).and_then(|mut elements| elements.next());
+    let name = match &root {
+        Ok(root) => root.as_ref()?.name(),
+        // What is wrong with it is said when it is read.
+        Err(_) if text.starts_with("<algo ") => "algo",
+        Err(_) if text.starts_with("<graphs ") => "graphs",
+        Err(_) => return None,
+    };
+    match name {
         "algo" => {
-            let chunks = root.tag().ok().and_then(|tag| tag.attribute("nchunksperloop")?.parse().ok());
+            let tag = root.as_ref().ok().and_then(Option::as_ref).and_then(|root| root.tag().ok());
+            let chunks = tag.and_then(|tag| tag.attribute("nchunksperloop")?.parse().ok());
             // What is no number, and what is no XML, is told of when it is read.
             Some(counts(Format::Msccl, files, Some(chunks.unwrap_or(1))).map(ProgramFile::Program))
         }

@@ -420,6 +420,8 @@ fn staged_messages_go_through_host_memory() {
     // Ranks on hosts: nothing is copied, and a rendezvous is done with its last byte.
     assert_eq!(ends(&params(json!([1, 2]), 0)), [None, Some(1000), None, Some(6000), Some(1000)]);
     assert_eq!(ends(&params(json!([1, 2]), 65_535)), [None, Some(1000), None, Some(5000), Some(1000)]);
+    // A sender on its host has nothing to do with the copy to the receiver.
+    assert_eq!(ends(&params(json!([1, 4]), 0)), [None, Some(1000), Some(2000), Some(6000), Some(2000)]);
     // Two messages by way of one host: a gap stands between what leaves the sender.
     let pair = two("a: send 1000b to 1\nb: send 1000b to 1", "a: recv 1000b from 0\nb: recv 1000b from 0");
     let paced = json!({ "file": named(json!([pair])), "format": "goal", "ranks": [1, 2], "hosts": [3, 3],

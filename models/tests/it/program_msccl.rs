@@ -7,8 +7,7 @@ use crate::program_files::SMALL;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Where a text is no XML, or holds something else, is said by line and column; entities stand for their characters, and what is
-/// within a step is left out.
+/// Where a text is no XML, or holds something else, is said by line and column; entities stand for their characters.
 #[test]
 fn algorithms_are_well_formed() {
     let (world, small) = (World::star(2, 1e9, 0), SMALL.replace("DEP", "-1"));
@@ -17,7 +16,6 @@ fn algorithms_are_well_formed() {
     let steps = r#"hasdep="0"/></tb>"#;
     for same in [
         small.replace("chan=\"0\"", "chan='&#48;'"),
-        small.replace(steps, r#"hasdep="0"><of><step/></of>a note</step></tb>"#),
         format!("<?xml version=\"1.0\"?>\n<!DOCTYPE algo>\n<!-- <algo> -->{small}<!-- the end -->\n"),
     ] {
         assert_eq!(time_of(&world, "program", &params(&same)), 2 * 1_000_000_000, "{same}");
@@ -25,23 +23,47 @@ fn algorithms_are_well_formed() {
     for (text, words) in [
         (small.replace("</algo>", ""), "it is no XML: line 10, column 1: it ends within an element"),
         (format!("{small}<algo/>"), "it is no XML: line 10, column 8: it has a second outermost element"),
-        (format!("{small} more"), "it is no XML: line 10, column 8: it has text outside of all elements"),
+        (format!("{small} more"), "it is no XML: line 10, column 8: it has text where only elements belong"),
+        (small.replacen(steps, r#"hasdep="0"/>step s="1"</tb>"#, 1), "it has text where only elements belong"),
+        (small.replacen(steps, r#"hasdep="0"/><![CDATA[<step/>]]></tb>"#, 1), "it has text where only elements belong"),
+        (small.replacen(steps, r#"hasdep="0"/>&one;</tb>"#, 1), "it has text where only elements belong"),
+        (
+            small.replacen(steps, r#"hasdep="0"><step s="1" type="nop"/></step></tb>"#, 1),
+            "`step` in `step` is not known",
+        ),
+        (small.replacen(steps, "hasdep=\"0\"/>\0\0</tb>", 1), "line 3, column 100: no XML has the character U+0000"),
+        (small.replacen("cnt=\"1\"", "cnt=\"1<\"", 1), "the attribute `cnt` has a `<`"),
+        (format!("{small}<!DOCTYPE algo>"), "line 10, column 8: `<!DOCTYPE` belongs before"),
+        (
+            small.replacen("type=\"s\"", &format!("type=\"{}\"", "s".repeat(1000)), 1),
+            "has the type `ssssssssssssssssssssssssssssssss…`",
+        ),
         ("<!-- nothing -->".to_owned(), "it is no XML: line 1, column 17: it has no element"),
         (small.replacen("</tb>", "</gpu>", 1), "it is no XML: line 3, column"),
         (small.replacen("cnt=", "s=", 1), "it is no XML: line 3, column 40: "),
         (small.replacen("cnt=\"1\"", "cnt=\"&one;\"", 1), "it is no XML: line 3, column 40: "),
         (small.replacen("ngpus=\"2\"", "ngpus=\"4000000000\"", 1), "`ngpus` is 4000000000, and 2 are described"),
         (small.replacen("gpu id=\"1\"", "gpu id=\"0\"", 1), "line 6, column 1: the gpu 0 is given twice"),
-        (
-            small.replacen("ngpus=\"2\"", "ngpus=\"1\"", 1),
-            "line 6, column 1: the gpu 1 is given twice, or there are not",
-        ),
+        (small.replacen("ngpus=\"2\"", "ngpus=\"1\"", 1), "line 6, column 1: gpu 1, and `ngpus` is 1"),
         (small.replacen("tb id=\"1\"", "tb id=\"0\"", 1), "line 4, column 1: thread block 0 of gpu 0 is given twice"),
-        ("<gpu/>".to_owned(), "its root is `gpu`, not `algo`"),
+        ("<gpu/>".to_owned(), "line 1, column 1: the root is `gpu`, not `algo`"),
     ] {
         let said = refusal(&world, "program", &params(&text));
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+/// What is told of a file that is no operation's: with a byte order mark, and broken off in its first tag.
+#[test]
+fn files_are_known_by_their_first_tag() {
+    let told = |text: &str| weir_models::program_file(&[("a.xml", text.as_bytes())]);
+    let small = SMALL.replace("DEP", "-1");
+    assert!(matches!(told(&format!("\u{feff}{small}")), Some(Ok(weir_models::ProgramFile::Program(_)))));
+    for text in ["<algo name=\"x", "<graphs version=\"1"] {
+        let said = told(text).expect("is known").expect_err("is cut");
+        assert!(said.contains("it is no XML"), "{said}");
+    }
+    assert!(told("<system version=\"1").is_none() && told("<algorithm/>").is_none());
 }
 
 /// A step of a thread block, and for which step of another it waits.
