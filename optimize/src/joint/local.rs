@@ -1,8 +1,9 @@
 //! Local search: several chains of moves by late acceptance.
 //!
 //! **Definition.** A chain changes one thing at a time ([`Space::step`]) and keeps the change where the value is not worse
-//! than the present one, or than that of so many moves ago. A chain that has found nothing better for a while begins anew
-//! from the best of all chains, after a few moves.
+//! than the present one, or than that of so many moves ago. Changes to what is no candidate, such as an order that contradicts
+//! a wait, are no moves: others are drawn. A chain that has found nothing better for a while begins anew from the best of all
+//! chains, after a few moves.
 //! **Ties.** Of equal candidates the first that a chain found counts, and that of the first chain.
 //! **Source.** Burke and Bykov, "The late acceptance hill-climbing heuristic", EJOR 258 (2017), section 2. It needs neither a
 //! temperature nor the time that is left, so that the end may come at any moment.
@@ -31,6 +32,9 @@ const ROUND: u64 = 16;
 const PATIENCE: u64 = 600;
 /// Moves from the best of all where it then begins; *assumed*.
 const KICKS: usize = 4;
+/// Changes that are drawn for a move, until one leads to a candidate; *assumed*, it takes far longer to simulate one than to see
+/// that it is none.
+const DRAWS: usize = 64;
 /// "Equal" to the bound, relative: the tolerance of published makespans.
 const EQUAL: f64 = 1e-9;
 
@@ -38,8 +42,12 @@ const EQUAL: f64 = 1e-9;
 /// counted, each time it comes.
 const MOST_KNOWN: usize = 10_000_000;
 
-/// The values of candidates by their digest, infinite for what is no candidate.
-type Known = HashMap<u128, f64>;
+/// The values of candidates by their digest; none for what is no candidate.
+type Known = HashMap<u128, Option<f64>>;
+
+fn is_finite(value: Option<f64>) -> bool {
+    value.is_some_and(f64::is_finite)
+}
 
 /// A search from some candidates.
 pub struct LocalSearch<'a, V> {
@@ -51,7 +59,8 @@ pub struct LocalSearch<'a, V> {
     pub starts: &'a [Candidate],
     /// A value that no candidate is below: one that reaches it, to 1e-9, ends the search.
     pub bound: Option<f64>,
-    /// Candidates that are tried at most, the starts and repetitions included; as many as time allows if `None`.
+    /// Candidates that are tried at most, the starts and repetitions included, what is no candidate aside; as many as time
+    /// allows if `None`.
     pub limit: Option<u64>,
     /// Of the random numbers (`ChaCha8`).
     pub seed: u64,
@@ -87,7 +96,7 @@ impl<V: Evaluate> LocalSearch<'_, V> {
             let found = chains.iter_mut().flat_map(|chain| chain.found.drain());
             match known.len() < MOST_KNOWN {
                 true => known.extend(found),
-                false => forgotten += found.filter(|(_, value)| value.is_finite()).count() as u64,
+                false => forgotten += found.filter(|&(_, value)| is_finite(value)).count() as u64,
             }
             knows_all = Some(known.len() as u128) == all;
             if best_of(&chains).is_some_and(|(value, _)| self.reaches_bound(value)) {
@@ -95,7 +104,7 @@ impl<V: Evaluate> LocalSearch<'_, V> {
             }
             self.meet(&mut chains);
         }
-        let evaluated = known.values().filter(|value| value.is_finite()).count() as u64 + forgotten;
+        let evaluated = known.values().filter(|value| is_finite(**value)).count() as u64 + forgotten;
         let best = best_of(&chains).filter(|(value, _)| value.is_finite());
         let (all, complete) = (knows_all, knows_all || !self.cancelled());
         Ok(best.map(|(value, candidate)| JointFound { candidate: candidate.clone(), value, evaluated, all, complete }))
@@ -110,7 +119,8 @@ impl<V: Evaluate> LocalSearch<'_, V> {
     fn chain(&self, number: usize) -> Chain<V> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(number as u64);
-        let mut begin = self.starts[number % self.starts.len()].clone();
+        let start = &self.starts[number % self.starts.len()];
+        let mut begin = start.clone();
         if number >= self.starts.len() {
             (0..KICKS * number).for_each(|_| self.space.step(&mut begin, &mut rng));
         }
@@ -120,6 +130,7 @@ impl<V: Evaluate> LocalSearch<'_, V> {
             best: (f64::INFINITY, begin.clone()),
             at: (f64::INFINITY, begin.clone()),
             next: Some(begin),
+            start: start.clone(),
             history: [f64::INFINITY; HISTORY],
             moves: 0,
             since: 0,
@@ -130,33 +141,52 @@ impl<V: Evaluate> LocalSearch<'_, V> {
 
     fn go_on(&self, chain: &mut Chain<V>, moves: u64, known: &Known) {
         for _ in 0..moves {
-            if self.cancelled() || self.reaches_bound(chain.best.0) {
-                return;
-            }
-            let begins = chain.next.take();
-            let anew = begins.is_some();
-            let candidate = begins.unwrap_or_else(|| {
-                let mut next = chain.at.1.clone();
-                self.space.step(&mut next, &mut chain.rng);
-                next
-            });
-            let digest = candidate.digest();
-            if let Some(&value) = known.get(&digest).or_else(|| chain.found.get(&digest)) {
-                chain.take(value, candidate, anew);
-                continue;
-            }
-            match self.evaluate.value(&mut chain.state, &candidate) {
-                Ok(value) => {
-                    let value = value.unwrap_or(f64::INFINITY);
-                    chain.found.insert(digest, value);
-                    chain.take(value, candidate, anew);
-                }
-                // A candidate that was cut off has no value, and there is nothing wrong with it.
-                Err(_) if self.cancelled() => return,
-                Err(error) => {
-                    chain.failure = Some(error);
+            chain.since += 1;
+            for _ in 0..DRAWS {
+                if self.cancelled() || self.reaches_bound(chain.best.0) {
                     return;
                 }
+                let begins = chain.next.take();
+                let anew = begins.is_some();
+                let candidate = begins.unwrap_or_else(|| {
+                    let mut next = chain.at.1.clone();
+                    self.space.step(&mut next, &mut chain.rng);
+                    next
+                });
+                let Some(value) = self.value(chain, &candidate, known) else { return };
+                let is_candidate = value.is_some();
+                if let Some(value) = value.filter(|value| value.is_finite()) {
+                    chain.take(value, candidate, anew);
+                } else if anew && candidate != chain.start {
+                    // A few moves led to nothing.
+                    chain.next = Some(chain.start.clone());
+                } else if chain.at.0.is_infinite() {
+                    // So does the start: the chain looks further.
+                    chain.at.1 = candidate;
+                }
+                if is_candidate {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The value of a candidate, none for what is none; `None` where the chain ends.
+    fn value(&self, chain: &mut Chain<V>, candidate: &Candidate, known: &Known) -> Option<Option<f64>> {
+        let digest = candidate.digest();
+        if let Some(&value) = known.get(&digest).or_else(|| chain.found.get(&digest)) {
+            return Some(value);
+        }
+        match self.evaluate.value(&mut chain.state, candidate) {
+            Ok(value) => {
+                chain.found.insert(digest, value);
+                Some(value)
+            }
+            // A candidate that was cut off has no value, and there is nothing wrong with it.
+            Err(_) if self.cancelled() => None,
+            Err(error) => {
+                chain.failure = Some(error);
+                None
             }
         }
     }
@@ -168,7 +198,7 @@ impl<V: Evaluate> LocalSearch<'_, V> {
         for chain in chains.iter_mut().filter(|chain| chain.since >= PATIENCE) {
             let mut begin = best.clone();
             (0..KICKS).for_each(|_| self.space.step(&mut begin, &mut chain.rng));
-            (chain.next, chain.since) = (Some(begin), 0);
+            (chain.next, chain.start, chain.since) = (Some(begin), best.clone(), 0);
         }
     }
 
@@ -191,6 +221,8 @@ struct Chain<V: Evaluate> {
     at: (f64, Candidate),
     /// Where it begins, or begins anew.
     next: Option<Candidate>,
+    /// Where it begins if that is no candidate.
+    start: Candidate,
     /// The values of the last moves, as a ring.
     history: [f64; HISTORY],
     moves: u64,
@@ -204,7 +236,6 @@ struct Chain<V: Evaluate> {
 impl<V: Evaluate> Chain<V> {
     /// Goes to a candidate where its value is good enough, whatever it is where the chain begins `anew`.
     fn take(&mut self, value: f64, candidate: Candidate, anew: bool) {
-        self.since += 1;
         if value < self.best.0 {
             tracing::debug!(value, "found a better candidate");
             (self.best, self.since) = ((value, candidate.clone()), 0);

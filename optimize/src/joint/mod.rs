@@ -29,8 +29,8 @@ pub trait Evaluate: Sync {
     /// Nothing kept yet.
     fn start(&self) -> Self::State;
 
-    /// The value of a candidate, finite, smaller is better; it must not depend on the state. None for what is no candidate,
-    /// such as an order that contradicts a wait.
+    /// The value of a candidate, smaller is better, infinite for what is never the best, such as a run that stops; it must not
+    /// depend on the state. None for what is no candidate, as is quickly seen, such as an order that contradicts a wait.
     ///
     /// # Errors
     /// It cannot be evaluated, or was cut off.

@@ -126,6 +126,37 @@ proptest! {
     }
 }
 
+/// Six sources with three pairs of transfers each, and a barrier between pairs: other orders contradict it. What costs is the
+/// second of a pair before the first.
+struct Pairs;
+
+impl Evaluate for Pairs {
+    type State = ();
+    type Error = String;
+
+    fn start(&self) {}
+
+    fn value(&self, (): &mut (), candidate: &Candidate) -> Result<Option<f64>, String> {
+        let pairs = || candidate.order.iter().flat_map(|order| order.chunks(2).enumerate());
+        let is_candidate = pairs().all(|(at, pair)| pair.iter().all(|item| item / 2 == at));
+        Ok(is_candidate.then(|| pairs().filter(|(_, pair)| pair[0] > pair[1]).count() as f64))
+    }
+}
+
+/// One order in 90 of a source keeps the barriers, and they alone are tried.
+#[test]
+fn orders_that_contradict_a_wait_take_no_tries() {
+    let space = Space { sources: vec![6; 6], ..Space::default() };
+    let start = Candidate { order: vec![vec![1, 0, 3, 2, 5, 4]; 6], ..Candidate::default() };
+    for seed in 0..5 {
+        let cancel = &AtomicBool::new(false);
+        let starts = std::slice::from_ref(&start);
+        let search =
+            LocalSearch { space: &space, evaluate: &Pairs, starts, bound: Some(0.0), limit: Some(4000), seed, cancel };
+        assert_eq!(search.run().expect("no error").expect("the start has a value").value, 0.0, "seed {seed}");
+    }
+}
+
 /// Every place in an order, every rank and every value costs something of its own, so that single moves lead on.
 struct Separate(u64);
 

@@ -42,6 +42,14 @@ pub(super) struct Kept {
     sources: Vec<(NodeId, Vec<Placed>)>,
 }
 
+/// Why a candidate has no run to the end.
+enum Without {
+    /// Its order contradicts a wait.
+    Contradiction,
+    /// A transfer does not allow its places, or its run stops.
+    End,
+}
+
 /// A transfer of a device, with its place in the scenario as it is.
 type Placed = (Option<OwnPlace>, TaskId);
 
@@ -54,7 +62,7 @@ impl<'a> Simulated<'a> {
     pub(super) fn makespan(&self, candidate: &Candidate) -> Result<u64, Error> {
         let mut kept = None;
         let outcome = self.outcome(&mut kept, candidate)?;
-        outcome.map(|(_, outcome)| outcome.makespan.0).ok_or_else(super::too_soon)
+        outcome.map(|(_, outcome)| outcome.makespan.0).map_err(|_| super::too_soon())
     }
 
     /// The order of a candidate: devices that send several, with what they send.
@@ -68,32 +76,32 @@ impl<'a> Simulated<'a> {
         Ok(kept.ordered(candidate).into_iter().filter_map(of).collect())
     }
 
-    /// The run of a candidate; none where its order contradicts a wait, or it cannot end.
+    /// The run of a candidate.
     fn outcome<'k>(
         &self,
         kept: &'k mut Option<Kept>,
         candidate: &Candidate,
-    ) -> Result<Option<(&'k Scenario, Outcome)>, Error> {
+    ) -> Result<Result<(&'k Scenario, Outcome), Without>, Error> {
         let known = kept.take().filter(|k| k.placement == candidate.placement && k.values == candidate.values);
         let kept = kept.insert(match known {
             Some(known) => known,
             None => match self.read(candidate) {
                 Ok(read) => read,
-                Err(_) if self.is_refused_by_places(candidate) => return Ok(None),
+                Err(_) if self.is_refused_by_places(candidate) => return Ok(Err(Without::End)),
                 Err(error) => return Err(error),
             },
         });
         if !candidate.order.is_empty() {
             let orders = kept.ordered(candidate);
             if !kept.scenario.reorder(orders) {
-                return Ok(None);
+                return Ok(Err(Without::Contradiction));
             }
         }
         match self.context.runs().outcome(&kept.scenario) {
-            Ok(outcome) => Ok(Some((&kept.scenario, outcome))),
+            Ok(outcome) => Ok(Ok((&kept.scenario, outcome))),
             Err(error) if error.kind() == ErrorKind::Stopped => {
                 self.keep_stopped(candidate, &error);
-                Ok(None)
+                Ok(Err(Without::End))
             }
             Err(error) => Err(error),
         }
@@ -170,11 +178,14 @@ impl Evaluate for Simulated<'_> {
     }
 
     fn value(&self, kept: &mut Option<Kept>, candidate: &Candidate) -> Result<Option<f64>, Error> {
-        let run = self.outcome(kept, candidate)?;
-        let value = run.as_ref().and_then(|(scenario, outcome)| value_of(self.context, scenario, outcome));
+        let value = match self.outcome(kept, candidate)? {
+            Ok((scenario, outcome)) => value_of(self.context, scenario, &outcome),
+            Err(Without::Contradiction) => return Ok(None),
+            Err(Without::End) => None,
+        };
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let time = value.filter(|_| self.context.settings.objective.is_time()).map(|value| value as u64);
         self.context.options.watch.progress(done, time);
-        Ok(value)
+        Ok(Some(value.unwrap_or(f64::INFINITY)))
     }
 }
