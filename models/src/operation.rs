@@ -18,8 +18,13 @@ pub(crate) const MOST_TASKS: u64 = 10_000_000;
 
 /// A word of a file as messages show it: short.
 pub(crate) fn shown(word: &str) -> String {
-    let mut short: String = word.chars().take(32).collect();
-    if short.len() < word.len() {
+    shortened(word, 32)
+}
+
+/// A text of so many characters at most, with a mark where it was cut.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let mut short: String = text.chars().take(most).collect();
+    if short.len() < text.len() {
         short.push('…');
     }
     short

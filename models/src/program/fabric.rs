@@ -195,7 +195,7 @@ impl<'p> Form<'p> {
         Self { program, partner, message, sending, places, cpus_are_free: is_free && program.cpus_are_in_order }
     }
 
-    /// Whether of a message of so many bytes nothing but its way takes part: it waits for no receive, and its send for its end.
+    /// Whether a message of so many bytes needs no task but its transfer: it waits for no receive, and its send ends with it.
     fn is_message_alone(&self, bytes: u64) -> bool {
         self.cpus_are_free && bytes > self.sending.eager && bytes <= self.sending.unawaited()
     }
@@ -223,7 +223,7 @@ impl<'p> Form<'p> {
                     is_staged |= leg.is_out();
                 });
                 let before = u32::from(!self.is_message_alone(bytes));
-                // Whatever is behind the first leg happens elsewhere: a sender on its host has no way out to it.
+                // The first leg leaves the sender, also of one on its host; the others are the business of hosts and receiver.
                 let done_by = u32::from(is_staged || bytes > self.sending.eager);
                 (before + legs, before + done_by - 1)
             }

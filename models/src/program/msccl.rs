@@ -192,7 +192,7 @@ impl<'d> Reader<'d> {
     }
 
     fn next_step(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
-        let Some(mut block) = self.block.take() else { return Ok(()) };
+        let Some(mut block) = self.block.take() else { return Err(self.wrong(tag, "a step outside of thread blocks")) };
         let number = self.number(tag, "s")?;
         let (first, last) = self.step(&block, tag)?;
         block.before = Some(last);

@@ -8,7 +8,7 @@ pub(super) use crate::operation::shown;
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
 use crate::quantities::Files;
 
-/// Operations of a program at most, before its tasks are counted: a message is two operations and four tasks or more.
+/// Operations of a program at most, before its tasks are counted; *assumed*: they take about a gigabyte.
 const MOST_OPERATIONS: usize = MOST_TASKS as usize / 2;
 
 /// Ranks at most; *assumed*, as many as endpoints.

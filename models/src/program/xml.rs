@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::operation::shown;
+use crate::operation::{shortened, shown};
 
 /// Elements in the order of the text.
 pub(super) struct Elements<'t> {
@@ -113,11 +113,7 @@ impl Element<'_> {
 fn cut(text: &str) -> String {
     /// *Assumed*: all of its own texts are shorter.
     const MOST: usize = 160;
-    let mut short: String = text.chars().take(MOST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    shortened(text, MOST)
 }
 
 impl Tag<'_> {

@@ -220,8 +220,11 @@ pub(crate) struct ByValue<'a> {
 }
 
 impl CandidateRow<'_> {
-    /// `None` where several parameters vary.
+    /// `None` where several parameters vary, or the objective is not the makespan.
     pub(crate) fn by_value(&self) -> Option<ByValue<'_>> {
+        if self.value.is_some() {
+            return None;
+        }
         let [(path, value)] = &self.parameters.0[..] else { return None };
         let (path, value) = (&*path.0, &*value.0);
         Some(ByValue { candidate: self.candidate, path, value, makespan_s: self.makespan_s.0, is_best: self.best })

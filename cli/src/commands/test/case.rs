@@ -81,6 +81,7 @@ impl Case {
 /// Runs a file, where it is a scenario, and compares.
 pub(super) fn of(file: &Path, args: &TestArgs, all: &Arbiters) -> Case {
     let skipped = match file_kind(file) {
+        _ if file.is_dir() => Some("a link to a folder: name it on the command line to test what is there"),
         FileKind::Topology => Some("a topology without a workload"),
         FileKind::Other => Some("no scenario: it has no key `weir`, `topology` or `workload`"),
         FileKind::Scenario => None,

@@ -1,6 +1,6 @@
 //! The files of a test: scenarios below folders, and their snapshots.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,6 @@ pub(super) struct Found {
     pub(super) files: Vec<PathBuf>,
     /// The folders of snapshots all of whose scenarios are among the files.
     snapshots: Vec<PathBuf>,
-    /// The folders that were looked into, and links to others.
-    seen: BTreeSet<PathBuf>,
-    links: VecDeque<PathBuf>,
 }
 
 /// Where the snapshot of a scenario is.
@@ -47,7 +44,7 @@ pub(super) fn find(args: &TestArgs) -> Result<Found, Error> {
         }
         let mut below = Found::default();
         match path.metadata().map_err(|error| unreadable(path, &error))? {
-            kind if kind.is_dir() => below.add_all(path)?,
+            kind if kind.is_dir() => below.add_folder(path)?,
             kind if kind.is_file() => below.files.push(path.clone()),
             _ => return Err(Error::input(format!("{} is neither a file nor a folder", path.display()))),
         }
@@ -67,20 +64,9 @@ pub(super) fn find(args: &TestArgs) -> Result<Found, Error> {
 }
 
 impl Found {
-    /// What is below a folder, also behind links, each folder once: links may lead back.
-    fn add_all(&mut self, folder: &Path) -> Result<(), Error> {
-        self.add_folder(folder)?;
-        while let Some(link) = self.links.pop_front() {
-            self.add_folder(&link)?;
-        }
-        Ok(())
-    }
-
-    /// Hidden files and folders are left out.
+    /// Hidden files and folders are left out. Links to folders are among the files, to be named: they may lead back, or to where
+    /// nobody expects snapshots to be written.
     fn add_folder(&mut self, folder: &Path) -> Result<(), Error> {
-        if !self.seen.insert(folder.canonicalize().map_err(|error| unreadable(folder, &error))?) {
-            return Ok(());
-        }
         let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<DirEntry>, _>>());
         for entry in entries.map_err(|error| unreadable(folder, &error))? {
             let (path, name) = (entry.path(), entry.file_name());
@@ -92,9 +78,7 @@ impl Found {
                 self.snapshots.push(path);
             } else if kind.is_dir() {
                 self.add_folder(&path)?;
-            } else if path.is_dir() {
-                self.links.push_back(path);
-            } else if is_yaml(&path) && (path.is_file() || !path.exists()) {
+            } else if path.is_dir() && name != SNAPSHOTS || is_yaml(&path) && (path.is_file() || !path.exists()) {
                 self.files.push(path);
             }
         }

@@ -138,7 +138,7 @@ fn a_search_over_one_parameter_is_drawn_over_its_values() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let result: serde_json::Value = serde_json::from_str(&folder.read("saved.json")).expect("is JSON");
     drawn(&folder, "p", &[&scenario("pcie/four-transfers.yaml"), &saved]);
-    let name = files(&folder, "p").into_iter().find(|file| file.ends_with("-makespan.svg")).expect("is drawn");
+    let name = files(&folder, "p").into_iter().find(|file| file.ends_with("-values.svg")).expect("is drawn");
     let svg = folder.read(&format!("p/{name}"));
     let (texts, _) = read(&svg);
     assert!(texts[1].starts_with("Makespan over topology.link_types.x.bandwidth, green: the best"), "{texts:?}");

@@ -5,7 +5,7 @@
 //! RunJson ─────────────────────────────────► topology: the tree, with the use of each link
 //!    └─► WholeRun::aggregated: bins of time ├─► timeline: a bar for each transfer
 //!                                           └─► links: the loads of the busiest links over time
-//! SearchJson ─┬────────────────────────────► makespan: over the values of the only parameter
+//! SearchJson ─┬────────────────────────────► values: the makespan over those of the only parameter
 //!             └────────────────────────────► makespans: how many candidates have which
 //! ```
 
@@ -66,7 +66,7 @@ pub(super) fn of(
 pub(super) fn of_search(search: &SearchJson<'_>, number: usize) -> Option<Picture> {
     let arbiter = &search.arbiter;
     let title = title(&search.scenario, &titled(&arbiter.name, &arbiter.params));
-    let over_values = values::of(&title, search).map(|svg| ("makespan", svg));
+    let over_values = values::of(&title, search).map(|svg| ("values", svg));
     let (kind, svg) = over_values.or_else(|| Some(("makespans", makespans::of(&title, search)?)))?;
     Some(Picture { file: format!("{}-{kind}.svg", stem(number, &search.scenario, &arbiter.name)), svg })
 }
