@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use weir::{Error, ErrorKind, Jitter, RunOptions, Scenario};
 use weir_report::draw::{Canvas, Drawn, tree};
-use weir_report::{Column, run_table};
+use weir_report::{Column, run_table_parts};
 use weir_scenario::ArbiterSpec;
 
 use crate::call::{Watched, call, call_on_all};
@@ -34,7 +34,7 @@ impl Run {
     }
 
     fn table(&self, py: Python<'_>, name: &'static str) -> PyResult<Table> {
-        let made = call(py, None, &self.policies, |_| self.run.report(|run| run_table(run, name)))?;
+        let made = call(py, None, &self.policies, |_| self.run.report(|run| run_table_parts(run, name)))?;
         Table::new(made.ok_or_else(|| PyValueError::new_err(format!("a run has no table `{name}`")))?)
     }
 }

@@ -178,7 +178,8 @@ impl Search {
         let all = tables.all();
         let known = || all.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
         let table = all.iter().find(|table| table.name == name).cloned();
-        Table::new(table.ok_or_else(|| PyValueError::new_err(format!("no table `{name}`: there are {}", known())))?)
+        let table = table.ok_or_else(|| PyValueError::new_err(format!("no table `{name}`: there are {}", known())))?;
+        Table::new(vec![table])
     }
 
     /// The part of a search that was split, as a line of JSON.

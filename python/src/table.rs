@@ -5,34 +5,47 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, GenericStringArray, Int64Array, LargeStringArray, OffsetSizeTrait,
-    RecordBatch, RecordBatchIterator, RecordBatchOptions, StringArray,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
+    RecordBatchOptions,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use weir_report::{ColumnValues, ExportTable, TableColumn, Texts};
+use weir_report::{ColumnValues, ExportTable, Known, TableColumn, Texts};
 
 /// Rows of one kind, column by column.
 #[pyclass(frozen, module = "weir")]
 pub(crate) struct Table {
     name: &'static str,
-    batch: RecordBatch,
+    /// Rows one behind the other; one at least, all of the same columns.
+    parts: Vec<RecordBatch>,
 }
 
 impl Table {
-    /// The columns of a table, as `--export-csv` writes it.
-    pub(crate) fn new(table: ExportTable) -> PyResult<Self> {
-        let (name, rows) = (table.name, table.rows());
-        let columns: Result<Vec<(Field, ArrayRef)>, ArrowError> = table.columns.into_iter().map(column).collect();
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.map_err(|error| wrong(&error))?.into_iter().unzip();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options);
-        Ok(Self { name, batch: batch.map_err(|error| wrong(&error))? })
+    /// The columns of a table, as `--export-csv` writes it, in parts with the same columns.
+    pub(crate) fn new(parts: Vec<ExportTable>) -> PyResult<Self> {
+        let name = parts.first().map_or("", |table| table.name);
+        let parts = parts.into_iter().map(batch).collect::<Result<_, _>>();
+        Ok(Self { name, parts: parts.map_err(|error| wrong(&error))? })
     }
+
+    fn schema(&self) -> SchemaRef {
+        self.parts.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema)
+    }
+
+    fn rows(&self) -> usize {
+        self.parts.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+fn batch(table: ExportTable) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(table.rows()));
+    let columns: Vec<(Field, ArrayRef)> = table.columns.into_iter().map(column).collect::<Result<_, _>>()?;
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
 }
 
 fn wrong(error: &ArrowError) -> PyErr {
@@ -42,31 +55,33 @@ fn wrong(error: &ArrowError) -> PyErr {
 /// Whole numbers are 64-bit integers with a sign, as in Parquet: times in ps and bytes of weir are below 2^63.
 fn column(column: TableColumn) -> Result<(Field, ArrayRef), ArrowError> {
     let (kind, array): (DataType, ArrayRef) = match column.values {
-        ColumnValues::Text(texts) => texts_of(texts)?,
+        ColumnValues::Text(texts) => (DataType::LargeUtf8, texts_of(texts)?),
         ColumnValues::Whole(numbers) => {
-            let signed = numbers.into_iter().map(|number| number.map(|number| number as i64));
-            (DataType::Int64, Arc::new(signed.collect::<Int64Array>()))
+            let (numbers, known) = numbers.into_parts();
+            let signed: Vec<i64> = numbers.into_iter().map(|number| number as i64).collect();
+            (DataType::Int64, Arc::new(Int64Array::try_new(signed.into(), nulls(known))?))
         }
-        ColumnValues::Real(numbers) => (DataType::Float64, Arc::new(numbers.into_iter().collect::<Float64Array>())),
-        ColumnValues::Flag(flags) => (DataType::Boolean, Arc::new(flags.into_iter().collect::<BooleanArray>())),
+        ColumnValues::Real(numbers) => {
+            let (numbers, known) = numbers.into_parts();
+            (DataType::Float64, Arc::new(Float64Array::try_new(numbers.into(), nulls(known))?))
+        }
+        ColumnValues::Flag(flags) => {
+            let (flags, known) = flags.into_parts();
+            (DataType::Boolean, Arc::new(BooleanArray::new(flags.into(), nulls(known))))
+        }
     };
     Ok((Field::new(column.name, kind, true), array))
 }
 
-/// Texts as Arrow has them, with places of 32 bits where these suffice. The memory of the texts is theirs.
-fn texts_of(texts: Texts) -> Result<(DataType, ArrayRef), ArrowError> {
-    fn array<O: OffsetSizeTrait>(data: String, ends: &[usize], known: Vec<bool>) -> Result<ArrayRef, ArrowError> {
-        let places: Vec<O> = std::iter::once(0).chain(ends.iter().copied()).map(O::usize_as).collect();
-        let nulls = known.contains(&false).then(|| NullBuffer::from(known));
-        let data = Buffer::from_vec(data.into_bytes());
-        Ok(Arc::new(GenericStringArray::<O>::try_new(OffsetBuffer::new(places.into()), data, nulls)?))
-    }
-    let (data, ends, known) = texts.into_parts();
-    if i32::try_from(data.len()).is_ok() {
-        Ok((DataType::Utf8, array::<i32>(data, &ends, known)?))
-    } else {
-        Ok((DataType::LargeUtf8, array::<i64>(data, &ends, known)?))
-    }
+fn nulls(known: Known) -> Option<NullBuffer> {
+    known.flags().map(NullBuffer::from)
+}
+
+/// Texts as Arrow has them, with places of 64 bits, as pandas keeps them.
+fn texts_of(texts: Texts) -> Result<ArrayRef, ArrowError> {
+    let (data, offsets, known) = texts.into_parts();
+    let data = Buffer::from_vec(data.into_bytes());
+    Ok(Arc::new(LargeStringArray::try_new(OffsetBuffer::new(offsets.into()), data, nulls(known))?))
 }
 
 #[pymethods]
@@ -80,11 +95,11 @@ impl Table {
     /// The names of its columns: quantity and unit.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.rows()
     }
 
     /// A column by its name, or a row by its number, as Python's own objects.
@@ -92,11 +107,10 @@ impl Table {
         if let Ok(name) = key.extract::<String>() {
             let missing =
                 || PyKeyError::new_err(format!("no column `{name}`: there are {}", self.columns().join(", ")));
-            let array = self.batch.column_by_name(&name).ok_or_else(missing)?;
-            let values = (0..array.len()).map(|row| value(py, array, row)).collect::<PyResult<Vec<_>>>()?;
-            return Ok(PyList::new(py, values)?.into_any());
+            let at = self.schema().index_of(&name).map_err(|_| missing())?;
+            return Ok(PyList::new(py, self.values(py, at)?)?.into_any());
         }
-        let (row, rows) = (key.extract::<isize>()?, self.batch.num_rows());
+        let (row, rows) = (key.extract::<isize>()?, self.rows());
         let at = if row < 0 { rows.checked_add_signed(row) } else { Some(row.unsigned_abs()) };
         match at.filter(|&at| at < rows) {
             Some(at) => Ok(self.row(py, at)?.into_any()),
@@ -107,9 +121,8 @@ impl Table {
     /// Each column as a list, by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
-            let values = (0..array.len()).map(|row| value(py, array, row)).collect::<PyResult<Vec<_>>>()?;
-            columns.set_item(field.name(), values)?;
+        for (at, field) in self.schema().fields().iter().enumerate() {
+            columns.set_item(field.name(), self.values(py, at)?)?;
         }
         Ok(columns)
     }
@@ -123,21 +136,35 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface lets a producer ignore a schema that it does not support.
         let _ = requested_schema;
-        let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let parts: Vec<_> = self.parts.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(parts, self.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
     }
 
     fn __repr__(&self) -> String {
-        let rows = self.batch.num_rows();
+        let rows = self.rows();
         format!("<weir.Table {}: {rows} rows of {}>", self.name, self.columns().join(", "))
     }
 }
 
 impl Table {
+    /// The values of a column by its number.
+    fn values<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let arrays = self.parts.iter().map(|part| part.column(at));
+        arrays.flat_map(|array| (0..array.len()).map(move |row| value(py, array, row))).collect()
+    }
+
+    /// A row that there is.
     fn row<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyDict>> {
-        let row = PyDict::new(py);
-        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
-            row.set_item(field.name(), value(py, array, at)?)?;
+        let (row, mut at) = (PyDict::new(py), at);
+        for part in &self.parts {
+            if at < part.num_rows() {
+                for (field, array) in part.schema().fields().iter().zip(part.columns()) {
+                    row.set_item(field.name(), value(py, array, at)?)?;
+                }
+                break;
+            }
+            at -= part.num_rows();
         }
         Ok(row)
     }
@@ -148,9 +175,6 @@ fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'
     let any = array.as_any();
     if array.is_null(row) {
         return Ok(py.None().into_bound(py));
-    }
-    if let Some(texts) = any.downcast_ref::<StringArray>() {
-        return texts.value(row).into_bound_py_any(py);
     }
     if let Some(texts) = any.downcast_ref::<LargeStringArray>() {
         return texts.value(row).into_bound_py_any(py);

@@ -74,7 +74,9 @@ pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
-pub use tables::{ColumnValues, ExportTable, TABLES, TableColumn, Tables, Texts, run_table, write_csv};
+pub use tables::{
+    ColumnValues, ExportTable, Known, TABLES, TableColumn, Tables, Texts, Values, run_table, run_table_parts, write_csv,
+};
 pub use trace::{LinkPattern, TraceFilter, write_trace};
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

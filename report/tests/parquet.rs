@@ -8,9 +8,18 @@ use weir_report::{ColumnValues, ExportTable, TableColumn, write_parquet};
 fn what_is_written_is_read_back() {
     let columns = vec![
         TableColumn { name: "id".into(), values: ColumnValues::Text([Some("a\"b"), None].into_iter().collect()) },
-        TableColumn { name: "end_ps".into(), values: ColumnValues::Whole(vec![None, Some(u64::MAX >> 1)]) },
-        TableColumn { name: "rate_Bps".into(), values: ColumnValues::Real(vec![Some(0.1), Some(1e300)]) },
-        TableColumn { name: "best".into(), values: ColumnValues::Flag(vec![Some(true), Some(false)]) },
+        TableColumn {
+            name: "end_ps".into(),
+            values: ColumnValues::Whole([None, Some(u64::MAX >> 1)].into_iter().collect()),
+        },
+        TableColumn {
+            name: "rate_Bps".into(),
+            values: ColumnValues::Real([Some(0.1), Some(1e300)].into_iter().collect()),
+        },
+        TableColumn {
+            name: "best".into(),
+            values: ColumnValues::Flag([Some(true), Some(false)].into_iter().collect()),
+        },
     ];
     let mut file = Vec::new();
     write_parquet(&ExportTable { name: "transfers", columns }, &mut file).expect("memory takes it");

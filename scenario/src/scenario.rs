@@ -153,6 +153,17 @@ impl Scenario {
         self.stream.as_ref().map_or_else(|| self.groups.name(task), |stream| stream.name(&self.sources, task).into())
     }
 
+    /// Writes the id of a task as the user reads it.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_task_name(&self, task: TaskId, to: &mut impl std::fmt::Write) -> std::fmt::Result {
+        match &self.stream {
+            Some(stream) => to.write_str(&stream.name(&self.sources, task)),
+            None => self.groups.write_name(task, to),
+        }
+    }
+
     /// The task of an id; `None` for ids of whole groups, too.
     #[must_use]
     pub fn task(&self, name: &str) -> Option<TaskId> {

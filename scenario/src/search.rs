@@ -7,7 +7,7 @@ use weir_sim_core::TaskId;
 
 use crate::diagnostic::Position;
 use crate::scenario::Scenario;
-use crate::workload::{Senders, contradiction};
+use crate::workload::{Senders, contradiction, stages};
 
 /// A device that sends one transfer after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +49,14 @@ impl Scenario {
         let mut sources: Vec<(TaskId, Source)> = with_first.collect();
         sources.sort_unstable_by_key(|(first, _)| *first);
         sources.into_iter().map(|(_, source)| source).collect()
+    }
+
+    /// What each source sends, split where waits put all that comes before ahead of all that follows, as a barrier does.
+    /// Orders that keep to these stages are the only ones that no wait contradicts by itself.
+    #[must_use]
+    pub fn stages(&self, sources: &[Source]) -> Vec<Vec<Vec<TaskId>>> {
+        let sent: Vec<&[TaskId]> = sources.iter().map(|source| &*source.tasks).collect();
+        stages(&self.tasks, &self.groups, &sent)
     }
 
     /// The id of a task as `order` takes it: of a task of an operation of a model the operation's.

@@ -34,7 +34,7 @@ impl Candidate {
 /// orders, the last source fastest; placements and permutations are in lexicographic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Space {
-    /// What each source sends.
+    /// What each source sends, or each stage of one.
     pub sources: Vec<usize>,
     /// Ranks; 0 where their places do not vary.
     pub ranks: usize,

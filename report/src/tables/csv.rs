@@ -33,14 +33,14 @@ fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     match values {
         ColumnValues::Text(values) => field.push_str(&csv_field(values.get(row).unwrap_or_default())),
         ColumnValues::Whole(values) => {
-            let _ = values[row].map(|value| write!(field, "{value}"));
+            let _ = values.get(row).map(|value| write!(field, "{value}"));
         }
         ColumnValues::Flag(values) => {
-            let _ = values[row].map(|value| write!(field, "{value}"));
+            let _ = values.get(row).map(|value| write!(field, "{value}"));
         }
         // As in the JSON: the shortest text that is read back as the same number.
         ColumnValues::Real(values) => {
-            field.push_str(&values[row].map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default())
+            field.push_str(&values.get(row).map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default())
         }
     }
 }

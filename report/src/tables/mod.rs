@@ -12,20 +12,22 @@
 //! Columns are named by quantity and unit as in the JSON. Every row says whose it is (`scenario`, `arbiter`), so that runs
 //! and searches share a table.
 
+mod columns;
 mod csv;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod runs;
 mod searches;
 mod texts;
+mod values;
 
 pub use self::csv::write_csv;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
 pub use self::texts::Texts;
+pub use self::values::{Known, Values};
 
 use std::borrow::Cow;
-use std::fmt::Display;
 
 use crate::{Run, SearchReport, SweepReport};
 
@@ -49,11 +51,11 @@ pub enum ColumnValues {
     /// Texts.
     Text(Texts),
     /// Whole numbers.
-    Whole(Vec<Option<u64>>),
+    Whole(Values<u64>),
     /// Real numbers.
-    Real(Vec<Option<f64>>),
+    Real(Values<f64>),
     /// Yes or no.
-    Flag(Vec<Option<bool>>),
+    Flag(Values<bool>),
 }
 
 /// A name and a value for each row of the table.
@@ -82,13 +84,13 @@ impl ExportTable {
     }
 
     /// Adds the rows of a table with the same columns.
-    fn append(&mut self, other: Self) {
-        for (column, more) in self.columns.iter_mut().zip(other.columns) {
-            match (&mut column.values, more.values) {
-                (ColumnValues::Text(all), ColumnValues::Text(more)) => all.append(&more),
-                (ColumnValues::Whole(all), ColumnValues::Whole(more)) => all.extend(more),
-                (ColumnValues::Real(all), ColumnValues::Real(more)) => all.extend(more),
-                (ColumnValues::Flag(all), ColumnValues::Flag(more)) => all.extend(more),
+    fn append(&mut self, other: &Self) {
+        for (column, more) in self.columns.iter_mut().zip(&other.columns) {
+            match (&mut column.values, &more.values) {
+                (ColumnValues::Text(all), ColumnValues::Text(more)) => all.append(more),
+                (ColumnValues::Whole(all), ColumnValues::Whole(more)) => all.append(more),
+                (ColumnValues::Real(all), ColumnValues::Real(more)) => all.append(more),
+                (ColumnValues::Flag(all), ColumnValues::Flag(more)) => all.append(more),
                 _ => unreachable!("tables of one name have the same columns"),
             }
         }
@@ -112,58 +114,36 @@ impl ColumnValues {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-}
 
-/// A column of what rows have.
-fn column<T, V>(
-    kind: fn(Vec<Option<V>>) -> ColumnValues,
-    name: impl Into<Cow<'static, str>>,
-    rows: &[T],
-    of: impl Fn(&T) -> Option<V>,
-) -> TableColumn {
-    TableColumn { name: name.into(), values: kind(rows.iter().map(of).collect()) }
-}
-
-fn text<'r, T, S: AsRef<str>>(
-    name: impl Into<Cow<'static, str>>,
-    rows: &'r [T],
-    of: impl Fn(&'r T) -> Option<S>,
-) -> TableColumn {
-    TableColumn { name: name.into(), values: ColumnValues::Text(rows.iter().map(of).collect()) }
-}
-
-/// Texts that are written in place: one piece of memory for all.
-fn displayed<'r, T, D: Display>(name: &'static str, rows: &'r [T], of: impl Fn(&'r T) -> Option<D>) -> TableColumn {
-    let mut texts = Texts::default();
-    rows.iter().for_each(|row| texts.write(of(row)));
-    TableColumn { name: name.into(), values: ColumnValues::Text(texts) }
-}
-
-fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> TableColumn {
-    column(ColumnValues::Whole, name, rows, of)
-}
-
-fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> TableColumn {
-    column(ColumnValues::Real, name, rows, of)
-}
-
-fn flag<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> bool) -> TableColumn {
-    column(ColumnValues::Flag, name, rows, |row| Some(of(row)))
-}
-
-/// Whose the rows are.
-fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<TableColumn> {
-    vec![text("scenario", rows, |_| Some(scenario)), text("arbiter", rows, |_| Some(arbiter))]
+    /// Makes room for so many more rows.
+    fn reserve(&mut self, rows: usize) {
+        match self {
+            Self::Text(values) => values.reserve(rows),
+            Self::Whole(values) => values.reserve(rows),
+            Self::Real(values) => values.reserve(rows),
+            Self::Flag(values) => values.reserve(rows),
+        }
+    }
 }
 
 /// One of the tables of a run: `transfers`, `links`, `phases` or `operations`.
 #[must_use]
 pub fn run_table(run: &Run<'_>, name: &str) -> Option<ExportTable> {
+    let joined = |mut all: ExportTable, more: ExportTable| {
+        all.append(&more);
+        all
+    };
+    run_table_parts(run, name)?.into_iter().reduce(joined)
+}
+
+/// As [`run_table`], in the parts in which it was made, one behind the other; one at least.
+#[must_use]
+pub fn run_table_parts(run: &Run<'_>, name: &str) -> Option<Vec<ExportTable>> {
     match name {
         "transfers" => Some(runs::transfers(run)),
-        "links" => Some(runs::links(run)),
-        "phases" => Some(runs::phases(run)),
-        "operations" => Some(runs::operations(run)),
+        "links" => Some(vec![runs::links(run)]),
+        "phases" => Some(vec![runs::phases(run)]),
+        "operations" => Some(vec![runs::operations(run)]),
         _ => None,
     }
 }
@@ -204,7 +184,7 @@ impl Tables {
         let left_out = &self.left_out;
         for table in tables.into_iter().filter(|table| !left_out.contains(&table.name)) {
             match self.all.iter_mut().find(|known| known.name == table.name) {
-                Some(known) => known.append(table),
+                Some(known) => known.append(&table),
                 None => self.all.push(table),
             }
         }

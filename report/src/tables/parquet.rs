@@ -55,8 +55,8 @@ fn schema(table: &ExportTable) -> Result<Arc<Type>, ParquetError> {
 }
 
 /// The known values one after the other, and for each row whether it has one.
-fn dense<T, U>(values: &[Option<T>], of: impl Fn(&T) -> U) -> (Vec<U>, Vec<i16>) {
-    (values.iter().flatten().map(of).collect(), values.iter().map(|value| i16::from(value.is_some())).collect())
+fn dense<T, U>(values: impl Iterator<Item = Option<T>> + Clone, of: impl Fn(T) -> U) -> (Vec<U>, Vec<i16>) {
+    (values.clone().flatten().map(of).collect(), values.map(|value| i16::from(value.is_some())).collect())
 }
 
 fn write_column(
@@ -66,20 +66,19 @@ fn write_column(
 ) -> Result<(), ParquetError> {
     match values {
         ColumnValues::Text(texts) => {
-            let texts: Vec<Option<&str>> = rows.map(|row| texts.get(row)).collect();
-            let (texts, known) = dense(&texts, |&text| ByteArray::from(text));
+            let (texts, known) = dense(rows.map(|row| texts.get(row)), ByteArray::from);
             column.typed::<ByteArrayType>().write_batch(&texts, Some(&known), None)?;
         }
         ColumnValues::Whole(numbers) => {
-            let (numbers, known) = dense(&numbers[rows], |&number| number as i64);
+            let (numbers, known) = dense(rows.map(|row| numbers.get(row)), |number| number as i64);
             column.typed::<Int64Type>().write_batch(&numbers, Some(&known), None)?;
         }
         ColumnValues::Real(numbers) => {
-            let (numbers, known) = dense(&numbers[rows], |&number| number);
+            let (numbers, known) = dense(rows.map(|row| numbers.get(row)), |number| number);
             column.typed::<DoubleType>().write_batch(&numbers, Some(&known), None)?;
         }
         ColumnValues::Flag(flags) => {
-            let (flags, known) = dense(&flags[rows], |&flag| flag);
+            let (flags, known) = dense(rows.map(|row| flags.get(row)), |flag| flag);
             column.typed::<BoolType>().write_batch(&flags, Some(&known), None)?;
         }
     }

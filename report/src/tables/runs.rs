@@ -1,14 +1,16 @@
 //! The tables of a run.
 
+use std::fmt::Write;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
 use weir_plugin_api::{LinkId, PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
-use weir_sim_core::{Departure, TaskId};
+use weir_sim_core::{Departure, TaskId, Work};
 
-use super::{ExportTable, displayed, owner, real, text, whole};
+use super::ExportTable;
+use super::columns::{Columns, table};
 use crate::Run;
 use crate::cause::{TransferCause, link_of};
 use crate::delay::Delay;
@@ -30,29 +32,35 @@ struct TransferRow<'a> {
     cause: Option<TransferCause<'a>>,
 }
 
-/// What `--json` says of transfers, but for their routes.
-pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
+/// What `--json` says of transfers, but for their routes: a part of each thread, one at least.
+pub(super) fn transfers(run: &Run<'_>) -> Vec<ExportTable> {
     let title = &run.arbiter.title();
     let tasks: Vec<TaskId> = run.transfers().collect();
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = tasks.len().div_ceil(threads).max(OF_A_THREAD);
     if tasks.len() <= share {
-        return rows_of(run, title, &tasks);
+        return vec![rows_of(run, title, &tasks)];
     }
-    // In this order, so that the first failure of an arbiter is the same for any number of threads.
-    for &task in &tasks {
-        let _ = run.time_alone(task);
-    }
-    let parts: Vec<ExportTable> = std::thread::scope(|scope| {
-        let parts: Vec<_> = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks))).collect();
+    ask_alone(run, &tasks);
+    std::thread::scope(|scope| {
+        let parts = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks)));
         let done = |part: ScopedJoinHandle<'_, ExportTable>| part.join().unwrap_or_else(|panic| resume_unwind(panic));
-        parts.into_iter().map(done).collect()
-    });
-    let joined = |mut all: ExportTable, more: ExportTable| {
-        all.append(more);
-        all
-    };
-    parts.into_iter().reduce(joined).unwrap_or_else(|| part(run, title, &[]))
+        parts.collect::<Vec<_>>().into_iter().map(done).collect()
+    })
+}
+
+/// Asks the arbiter of each class alone, in the order of the transfers, so that its first failure is the same for any number of
+/// threads.
+fn ask_alone(run: &Run<'_>, tasks: &[TaskId]) {
+    let mut asked = vec![false; run.scenario.tasks.classes().len()];
+    for &task in tasks {
+        let Work::Carries { class, .. } = run.scenario.tasks.tasks()[task.index()].work else { continue };
+        if !std::mem::replace(&mut asked[class.index()], true)
+            && let Some(transfer) = run.departure(task)
+        {
+            let _ = (run.alone.of(&transfer), Delay::of(run.alone, &transfer));
+        }
+    }
 }
 
 /// The rows of these transfers.
@@ -67,43 +75,43 @@ fn rows_of(run: &Run<'_>, title: &str, tasks: &[TaskId]) -> ExportTable {
             transfer,
         })
     };
-    let mut table = part(run, title, &[]);
+    let most = tasks.len();
+    let mut table = ExportTable { name: "transfers", columns: Vec::new() };
+    add(run, title, &mut Columns::new(&mut table, &[], most));
+    let mut rows = Vec::with_capacity(ROWS);
     for tasks in tasks.chunks(ROWS) {
-        table.append(part(run, title, &tasks.iter().filter_map(row).collect::<Vec<_>>()));
+        rows.clear();
+        rows.extend(tasks.iter().filter_map(row));
+        add(run, title, &mut Columns::new(&mut table, &rows, most));
     }
     table
 }
 
-/// Some rows of the transfers.
-fn part(run: &Run<'_>, title: &str, rows: &[TransferRow<'_>]) -> ExportTable {
+/// Adds some rows of the transfers.
+fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
     let node = |node| Some(run.scenario.node_name(node));
     let bottleneck = |r: &TransferRow<'_>| link_of(&r.transfer.bottleneck).map(|link| run.link_names(link));
     let times = |r: &TransferRow<'_>| r.transfer.times;
-    let mut columns = owner(&run.scenario.name, title, rows);
-    columns.extend([
-        text("id", rows, |r| Some(run.scenario.task_name(r.transfer.task))),
-        text("from", rows, |r| node(r.ends.from)),
-        text("to", rows, |r| node(r.ends.to)),
-        whole("bytes", rows, |r| Some(r.transfer.bytes)),
-        real("ready_s", rows, |r| seconds(times(r).ready)),
-        real("start_s", rows, |r| seconds(times(r).start)),
-        real("end_s", rows, |r| seconds(times(r).end)),
-        whole("end_ps", rows, |r| picoseconds(times(r).end)),
-        real("mean_Bps", rows, |r| mean_rate_of(&r.transfer)),
-        whole("sent_bytes", rows, |r| {
-            Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes })
-        }),
-        real("alone_s", rows, |r| r.alone.map(SimDuration::seconds)),
-        text("bottleneck_from", rows, |r| bottleneck(r).map(|(from, _)| from)),
-        text("bottleneck_to", rows, |r| bottleneck(r).map(|(_, to)| to)),
-        displayed("cause", rows, |r| r.cause.as_ref()),
-        text("region", rows, |r| r.cause.as_ref().and_then(TransferCause::region)),
-        real("waiting_s", rows, |r| r.delay.map(|delay| delay.waiting_s)),
-        real("blocked_s", rows, |r| r.delay.and_then(|delay| delay.blocked_s)),
-        real("cut_s", rows, |r| r.delay.map(|delay| delay.cut_s)),
-        real("own_limit_s", rows, |r| r.delay.map(|delay| delay.own_limit_s)),
-    ]);
-    ExportTable { name: "transfers", columns }
+    to.owner(&run.scenario.name, title);
+    to.written("id", |r, text| Some(run.scenario.write_task_name(r.transfer.task, text)));
+    to.text("from", |r| node(r.ends.from));
+    to.text("to", |r| node(r.ends.to));
+    to.whole("bytes", |r| Some(r.transfer.bytes));
+    to.real("ready_s", |r| seconds(times(r).ready));
+    to.real("start_s", |r| seconds(times(r).start));
+    to.real("end_s", |r| seconds(times(r).end));
+    to.whole("end_ps", |r| picoseconds(times(r).end));
+    to.real("mean_Bps", |r| mean_rate_of(&r.transfer));
+    to.whole("sent_bytes", |r| Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes }));
+    to.real("alone_s", |r| r.alone.map(SimDuration::seconds));
+    to.text("bottleneck_from", |r| bottleneck(r).map(|(from, _)| from));
+    to.text("bottleneck_to", |r| bottleneck(r).map(|(_, to)| to));
+    to.written("cause", |r, text| r.cause.as_ref().map(|cause| write!(text, "{cause}")));
+    to.text("region", |r| r.cause.as_ref().and_then(TransferCause::region));
+    to.real("waiting_s", |r| r.delay.map(|delay| delay.waiting_s));
+    to.real("blocked_s", |r| r.delay.and_then(|delay| delay.blocked_s));
+    to.real("cut_s", |r| r.delay.map(|delay| delay.cut_s));
+    to.real("own_limit_s", |r| r.delay.map(|delay| delay.own_limit_s));
 }
 
 /// Links that carried bytes.
@@ -112,18 +120,17 @@ pub(super) fn links(run: &Run<'_>) -> ExportTable {
     let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
     let (bandwidth, total) = (|l: &LinkId| run.scenario.fabric.link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
     let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
-    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
-    columns.extend([
-        whole("id", &rows, |l| Some(l.0.into())),
-        text("from", &rows, |l| Some(run.link_names(*l).0)),
-        text("to", &rows, |l| Some(run.link_names(*l).1)),
-        real("bandwidth_Bps", &rows, |l| Some(bandwidth(l))),
-        whole("bytes", &rows, |l| Some(total(l).bytes)),
-        real("busy_s", &rows, |l| Some(total(l).busy.seconds())),
-        real("peak_Bps", &rows, |l| total(l).peak),
-        real("utilisation", &rows, |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now))),
-    ]);
-    ExportTable { name: "links", columns }
+    table("links", &rows, |to| {
+        to.owner(&run.scenario.name, &run.arbiter.title());
+        to.whole("id", |l| Some(l.0.into()));
+        to.text("from", |l| Some(run.link_names(*l).0));
+        to.text("to", |l| Some(run.link_names(*l).1));
+        to.real("bandwidth_Bps", |l| Some(bandwidth(l)));
+        to.whole("bytes", |l| Some(total(l).bytes));
+        to.real("busy_s", |l| Some(total(l).busy.seconds()));
+        to.real("peak_Bps", |l| total(l).peak);
+        to.real("utilisation", |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now)));
+    })
 }
 
 /// What is no plain transfer: operations that models planned, computations and barriers.
@@ -139,23 +146,22 @@ pub(super) fn operations(run: &Run<'_>) -> ExportTable {
     fn planned<'a>(row: &Operation<'a>) -> Option<&'a PlannedOperation> {
         if let Operation::Planned(planned) = row { Some(planned) } else { None }
     }
-    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
-    columns.extend([
-        text("id", &rows, |row| match row {
+    table("operations", &rows, |to| {
+        to.owner(&run.scenario.name, &run.arbiter.title());
+        to.text("id", |row| match row {
             Operation::Own(task, _) => Some(run.scenario.task_name(*task)),
             Operation::Planned(planned) => Some(planned.id.to_string().into()),
-        }),
-        text("kind", &rows, |row| match row {
+        });
+        to.text("kind", |row| match row {
             Operation::Own(_, kind) => Some(*kind),
             Operation::Planned(planned) => Some(&*planned.kind),
-        }),
-        real("start_s", &rows, |row| seconds(times(row).0)),
-        real("end_s", &rows, |row| seconds(times(row).1)),
-        whole("end_ps", &rows, |row| picoseconds(times(row).1)),
-        real("alone_s", &rows, |row| Some(run.operation_alone(planned(row)?)?.seconds())),
-        real("estimate_s", &rows, |row| Some(planned(row)?.estimates.last()?.seconds)),
-    ]);
-    ExportTable { name: "operations", columns }
+        });
+        to.real("start_s", |row| seconds(times(row).0));
+        to.real("end_s", |row| seconds(times(row).1));
+        to.whole("end_ps", |row| picoseconds(times(row).1));
+        to.real("alone_s", |row| Some(run.operation_alone(planned(row)?)?.seconds()));
+        to.real("estimate_s", |row| Some(planned(row)?.estimates.last()?.seconds));
+    })
 }
 
 /// A row per phase and active transfer.
@@ -163,14 +169,13 @@ pub(super) fn phases(run: &Run<'_>) -> ExportTable {
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     let rows: Vec<_> =
         phases.iter().flat_map(|phase| phase.rates.iter().map(move |&(task, rate)| (phase, task, rate))).collect();
-    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
-    columns.extend([
-        real("start_s", &rows, |(phase, ..)| Some(phase.start.seconds())),
-        real("end_s", &rows, |(phase, ..)| Some(phase.end.seconds())),
-        whole("start_ps", &rows, |(phase, ..)| Some(phase.start.0)),
-        whole("end_ps", &rows, |(phase, ..)| Some(phase.end.0)),
-        text("transfer", &rows, |(_, task, _)| Some(run.scenario.task_name(*task))),
-        real("rate_Bps", &rows, |(.., rate)| Some(*rate)),
-    ]);
-    ExportTable { name: "phases", columns }
+    table("phases", &rows, |to| {
+        to.owner(&run.scenario.name, &run.arbiter.title());
+        to.real("start_s", |(phase, ..)| Some(phase.start.seconds()));
+        to.real("end_s", |(phase, ..)| Some(phase.end.seconds()));
+        to.whole("start_ps", |(phase, ..)| Some(phase.start.0));
+        to.whole("end_ps", |(phase, ..)| Some(phase.end.0));
+        to.written("transfer", |(_, task, _), text| Some(run.scenario.write_task_name(*task, text)));
+        to.real("rate_Bps", |(.., rate)| Some(*rate));
+    })
 }

@@ -1,34 +1,39 @@
 //! Texts of a column, one behind the other: a million of them are three pieces of memory, as Arrow has them.
 
-use std::fmt::{Display, Write as _};
+use super::Known;
 
 /// Texts that may be missing.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Texts {
     data: String,
-    /// Where each ends in `data`; one that is missing is empty.
-    ends: Vec<usize>,
-    known: Vec<bool>,
+    /// Where each begins in `data`, and the end of the last; one that is missing is empty.
+    offsets: Vec<i64>,
+    known: Known,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { data: String::new(), offsets: vec![0], known: Known::default() }
+    }
 }
 
 impl Texts {
     /// How many there are, those that are missing included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.known.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.known.is_empty()
     }
 
     /// A text by its row; `None` where it is missing, or there is no such row.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<&str> {
-        let begin = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
-        self.known.get(row).filter(|known| **known).map(|_| &self.data[begin..self.ends[row]])
+        self.known.has(row).then(|| &self.data[self.offsets[row] as usize..self.offsets[row + 1] as usize])
     }
 
     /// All of them, by row.
@@ -36,34 +41,41 @@ impl Texts {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// The bytes of all texts one behind the other, where each ends there, and which are not missing.
+    /// The bytes of all texts one behind the other, where each begins there and the last ends, and which are not missing.
     #[must_use]
-    pub fn into_parts(self) -> (String, Vec<usize>, Vec<bool>) {
-        (self.data, self.ends, self.known)
+    pub fn into_parts(self) -> (String, Vec<i64>, Known) {
+        (self.data, self.offsets, self.known)
+    }
+
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.offsets.reserve_exact(rows);
     }
 
     /// Adds a text.
     pub fn push(&mut self, text: Option<&str>) {
         self.data.push_str(text.unwrap_or_default());
-        self.ends.push(self.data.len());
-        self.known.push(text.is_some());
+        self.end(text.is_some());
     }
 
-    /// Adds a text as it is displayed.
-    pub(crate) fn write(&mut self, text: Option<impl Display>) {
-        let known = text.is_some();
+    /// Adds what is written, or that a text is missing.
+    pub(super) fn write(&mut self, write: impl FnOnce(&mut String) -> Option<std::fmt::Result>) {
         // Writing to a string does not fail.
-        let _ = text.map(|text| write!(self.data, "{text}"));
-        self.ends.push(self.data.len());
+        let known = write(&mut self.data).is_some();
+        self.end(known);
+    }
+
+    fn end(&mut self, known: bool) {
+        self.offsets.push(self.data.len() as i64);
         self.known.push(known);
     }
 
     /// Adds all texts of another column.
     pub fn append(&mut self, more: &Self) {
-        let before = self.data.len();
+        let before = self.data.len() as i64;
         self.data.push_str(&more.data);
-        self.ends.extend(more.ends.iter().map(|end| before + end));
-        self.known.extend_from_slice(&more.known);
+        self.offsets.extend(more.offsets[1..].iter().map(|end| before + end));
+        self.known.append(&more.known);
     }
 }
 
@@ -77,6 +89,8 @@ impl<S: AsRef<str>> FromIterator<Option<S>> for Texts {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
 
     #[test]
@@ -84,17 +98,14 @@ mod tests {
         let mut texts: Texts = [Some("a"), None, Some(""), Some("é")].into_iter().collect();
         let more: Texts = [None, Some("b".to_owned())].into_iter().collect();
         texts.append(&more);
-        texts.write(Some(format_args!("{}-{}", 7, 8)));
-        texts.write(None::<&str>);
+        texts.write(|text| Some(write!(text, "{}-{}", 7, 8)));
+        texts.write(|_| None);
         let all = [Some("a"), None, Some(""), Some("é"), None, Some("b"), Some("7-8"), None];
         assert_eq!(texts.iter().collect::<Vec<_>>(), all);
         assert_eq!((texts.len(), texts.get(8), texts.is_empty()), (8, None, false));
-        let parts = (
-            "aéb7-8".to_owned(),
-            vec![1, 1, 1, 3, 3, 4, 7, 7],
-            vec![true, false, true, true, false, true, true, false],
-        );
-        assert_eq!(texts.into_parts(), parts);
+        let (data, offsets, known) = texts.into_parts();
+        assert_eq!((&*data, offsets), ("aéb7-8", vec![0, 1, 1, 1, 3, 3, 4, 7, 7]));
+        assert_eq!(known.flags(), Some(vec![true, false, true, true, false, true, true, false]));
         assert!(Texts::default().is_empty() && Texts::default().get(0).is_none());
     }
 }

@@ -9,6 +9,7 @@ use weir_optimize::sweep::Sweep;
 use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::{
     ColumnValues, SearchArbiter, SearchSubject, Solution, SweepReport, TABLES, Tables, TunedOperation, TunedSize,
+    Values,
 };
 use weir_sim_core::Outcome;
 
@@ -29,14 +30,14 @@ fn of_runs(runs: usize, left_out: &[&'static str], change: fn(&mut Outcome)) -> 
 #[test]
 fn links_that_carried_bytes_have_their_utilisation() {
     let tables = of_runs(1, &[], |_| ());
-    assert_eq!(*column(&tables, "links", "id"), ColumnValues::Whole(vec![Some(2), Some(5)]));
+    assert_eq!(*column(&tables, "links", "id"), ColumnValues::Whole([Some(2), Some(5)].into_iter().collect()));
     let now = (12 * SECOND + 1) as f64 / 1e12;
     let used = 1000.0 / (400.0 * now);
-    assert_eq!(*column(&tables, "links", "utilisation"), ColumnValues::Real(vec![Some(used); 2]));
+    assert_eq!(*column(&tables, "links", "utilisation"), ColumnValues::Real([Some(used); 2].into_iter().collect()));
     let at_once = of_runs(1, &[], |outcome| outcome.now = SimTime(0));
-    assert_eq!(*column(&at_once, "links", "utilisation"), ColumnValues::Real(vec![None; 2]));
+    assert_eq!(*column(&at_once, "links", "utilisation"), ColumnValues::Real([None; 2].into_iter().collect()));
     let soon = of_runs(1, &[], |outcome| outcome.now = SimTime(SECOND / 2));
-    assert_eq!(*column(&soon, "links", "utilisation"), ColumnValues::Real(vec![Some(5.0); 2]));
+    assert_eq!(*column(&soon, "links", "utilisation"), ColumnValues::Real([Some(5.0); 2].into_iter().collect()));
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn runs_share_tables_and_some_are_left_out() {
     let rows: Vec<_> = tables.all().iter().map(|table| (table.name, table.rows())).collect();
     assert_eq!(rows, [("transfers", 4), ("links", 4), ("operations", 4)]);
     assert!(rows.iter().all(|(name, _)| TABLES.contains(name)));
-    assert!(!column(&tables, "links", "id").is_empty() && ColumnValues::Flag(Vec::new()).is_empty());
+    assert!(!column(&tables, "links", "id").is_empty() && ColumnValues::Flag(Values::default()).is_empty());
     assert_eq!(column(&tables, "transfers", "mean_Bps").len(), 4);
 }
 
@@ -88,10 +89,16 @@ fn totals_are_proved_where_all_of_them_are_and_finished() {
             assert_eq!(total.get("gain_percent").and_then(Value::as_f64), gain, "{sizes:?}");
             assert_eq!(total["parameters"]["tau"], ["0", "0.5"][at]);
         }
-        assert_eq!(*column(&tables, "totals", "complete"), ColumnValues::Flag(vec![Some(complete); 2]));
-        assert_eq!(*column(&tables, "totals", "proved_optimal"), ColumnValues::Flag(vec![Some(proved); 2]));
-        assert_eq!(*column(&tables, "totals", "gain_percent"), ColumnValues::Real(vec![gain; 2]));
-        let gains = ColumnValues::Real(vec![Some(100.0); 2 * points]);
+        assert_eq!(
+            *column(&tables, "totals", "complete"),
+            ColumnValues::Flag([Some(complete); 2].into_iter().collect())
+        );
+        assert_eq!(
+            *column(&tables, "totals", "proved_optimal"),
+            ColumnValues::Flag([Some(proved); 2].into_iter().collect())
+        );
+        assert_eq!(*column(&tables, "totals", "gain_percent"), ColumnValues::Real([gain; 2].into_iter().collect()));
+        let gains = ColumnValues::Real(vec![Some(100.0); 2 * points].into_iter().collect());
         assert_eq!(*column(&tables, "points", "gain_percent"), gains);
         for point in written["points"].as_array().expect("a list") {
             assert_eq!(point["gain_percent"], 100.0);

@@ -93,7 +93,7 @@ pub struct Range {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Values {
     /// Whole numbers of a power of ten: the first, what is added, and how many there are.
-    Steps { first: i128, width: i128, count: usize, exponent: i64, unit: String },
+    Steps { first: i128, width: i128, count: usize, exponent: i64, unit: String, larger: Vec<(String, u64)> },
     /// As texts: what is multiplied soon has too many digits, so these are few.
     Listed(Vec<String>),
 }
@@ -120,12 +120,6 @@ impl<'a> Quantity<'a> {
         !self.negative && !self.number.is_zero()
     }
 
-    /// In units of a power of ten.
-    fn at(&self, exponent: i64) -> Result<i128, RangeError> {
-        let size = self.number.at(exponent).ok_or(RangeError::TooManyDigits)?;
-        Ok(if self.negative { -size } else { size })
-    }
-
     fn empty(&self, to: &Quantity<'_>) -> RangeError {
         RangeError::Empty { from: self.text.to_owned(), to: to.text.to_owned() }
     }
@@ -141,30 +135,39 @@ fn short(number: Decimal) -> Result<Decimal, RangeError> {
 }
 
 impl Range {
-    /// The values from `from` on in steps, up to `to`, smallest first; all are written in their one unit.
+    /// The values from `from` on in steps, up to `to`, smallest first. The three may have units of one family (as `64KiB` and
+    /// `1MiB`, or `50us` and `1ms`); a value is then written in the largest unit of the family, up to the largest of theirs,
+    /// that leaves it whole, and else in the smallest of theirs.
     ///
     /// # Errors
-    /// A text that is no quantity, different units, a step that does not lead upwards, an end below the beginning, more than
-    /// [`MOST_VALUES`] values, more than 38 digits.
+    /// A text that is no quantity, units of several families, a step that does not lead upwards, an end below the beginning,
+    /// more than [`MOST_VALUES`] values, more than 38 digits.
     pub fn by_step(from: &str, to: &str, step: &str) -> Result<Self, RangeError> {
         let (from, to) = (Quantity::read("from", from)?, Quantity::read("to", to)?);
         let step = Quantity::read("step", step)?;
-        if let Some(other) = [&to, &step].into_iter().find(|q| q.unit != from.unit) {
-            return Err(from.mixed(other));
-        }
+        let (unit, larger) = Units::of_all(&from, [&to, &step])?;
         if !step.positive() {
             return Err(RangeError::Step { text: step.text.to_owned() });
         }
+        let in_unit = |quantity: &Quantity<'_>| {
+            let scale = Units::of(&unit, quantity.unit).map_or(1, |units| units.to / units.from);
+            Ok((short(quantity.number.clone().times(scale))?, quantity.negative))
+        };
+        let all: [(Decimal, bool); 3] = [in_unit(&from)?, in_unit(&to)?, in_unit(&step)?];
         // Whole numbers of the finest power of ten add exactly.
-        let exponent = from.number.exponent().min(to.number.exponent()).min(step.number.exponent());
-        let (first, last, width) = (from.at(exponent)?, to.at(exponent)?, step.at(exponent)?);
+        let exponent = all.iter().map(|(number, _)| number.exponent()).min().unwrap_or(0);
+        let at = |(number, negative): &(Decimal, bool)| {
+            let size = number.at(exponent).ok_or(RangeError::TooManyDigits)?;
+            Ok(if *negative { -size } else { size })
+        };
+        let (first, last, width) = (at(&all[0])?, at(&all[1])?, at(&all[2])?);
         let length = last.checked_sub(first).ok_or(RangeError::TooManyDigits)?;
         if length < 0 {
             return Err(from.empty(&to));
         }
         let steps = usize::try_from(length / width).ok().filter(|&steps| steps < MOST_VALUES);
         let count = steps.ok_or(RangeError::TooManyValues)? + 1;
-        Ok(Self { values: Values::Steps { first, width, count, exponent, unit: from.unit.to_owned() } })
+        Ok(Self { values: Values::Steps { first, width, count, exponent, unit, larger } })
     }
 
     /// The values from `from` on by a factor, up to `to`, smallest first. The ends may have units of one family (as `1KiB` and
@@ -200,11 +203,12 @@ impl Range {
     pub fn values(&self) -> Vec<String> {
         match &self.values {
             Values::Listed(values) => values.clone(),
-            Values::Steps { first, width, count, exponent, unit } => {
+            Values::Steps { first, width, count, exponent, unit, larger } => {
                 let write = |at: usize| {
                     let value = first + width * at as i128;
                     let sign = if value < 0 { "-" } else { "" };
-                    format!("{sign}{}{unit}", Decimal::scaled(value.unsigned_abs(), *exponent))
+                    let size = Decimal::scaled(value.unsigned_abs(), *exponent);
+                    format!("{sign}{}", whole(&size, larger).unwrap_or_else(|| format!("{size}{unit}")))
                 };
                 (0..*count).map(write).collect()
             }
@@ -222,10 +226,26 @@ struct Units {
 impl Units {
     /// A value in units of the beginning, in the largest unit that leaves it whole.
     fn write(&self, value: &Decimal, unit: &str) -> String {
-        let base = value.clone().times(self.from).at(0);
-        let whole = |scale: u64| base.filter(|base| base % i128::from(scale) == 0).map(|base| base / i128::from(scale));
-        let larger = self.larger.iter().find_map(|(unit, scale)| Some((whole(*scale)?, unit)));
-        larger.map_or_else(|| format!("{value}{unit}"), |(number, unit)| format!("{number}{unit}"))
+        whole(&value.clone().times(self.from), &self.larger).unwrap_or_else(|| format!("{value}{unit}"))
+    }
+
+    /// The smallest unit of a range, and the larger ones of its family up to the largest of the range, by what they are worth
+    /// in it, largest first.
+    fn of_all(from: &Quantity<'_>, others: [&Quantity<'_>; 2]) -> Result<(String, Vec<(String, u64)>), RangeError> {
+        let (mut smallest, mut largest) = (from.unit, from.unit);
+        for other in others {
+            let mixed = || from.mixed(other);
+            let (above, below) = (Self::of(smallest, other.unit), Self::of(largest, other.unit));
+            let (above, below) = (above.ok_or_else(mixed)?, below.ok_or_else(mixed)?);
+            if above.to < above.from {
+                smallest = other.unit;
+            }
+            if below.to > below.from {
+                largest = other.unit;
+            }
+        }
+        let units = Self::of(smallest, largest).ok_or_else(|| from.mixed(others[0]))?;
+        Ok((smallest.to_owned(), units.larger.into_iter().map(|(name, scale)| (name, scale / units.from)).collect()))
     }
 
     /// None where the two units are not of one family.
@@ -259,6 +279,13 @@ impl Units {
         larger.reverse();
         Some(Self { from: first.1, to: last.1, larger })
     }
+}
+
+/// A number in the first of some units, largest first, that leaves it whole; `None` where none does.
+fn whole(value: &Decimal, units: &[(String, u64)]) -> Option<String> {
+    let base = value.at(0)?;
+    let (unit, scale) = units.iter().find(|(_, scale)| base % i128::from(*scale) == 0)?;
+    Some(format!("{}{unit}", base / i128::from(*scale)))
 }
 
 /// Whether a unit counts in powers of 1,024.

@@ -2,6 +2,7 @@
 //! asked for, so that a million of them cost nothing until then.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::hash::BuildHasher as _;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -164,6 +165,14 @@ impl Groups {
         self.of(task).map_or(Cow::Borrowed("(join)"), |group| group.name(task.0 - group.first))
     }
 
+    /// Writes the name of a task.
+    pub(crate) fn write_name(&self, task: TaskId, to: &mut impl Write) -> std::fmt::Result {
+        match self.of(task) {
+            Some(group) => group.names.write(&group.id, task.0 - group.first, to),
+            None => to.write_str("(join)"),
+        }
+    }
+
     /// The task that a generated name means: `id/h0`, `id#3`, `id.0-1`, `id.0-1#2`, `id:7`.
     pub(crate) fn generated(&self, name: &str) -> Option<TaskId> {
         if let Some((operation, task)) = name.rsplit_once('/')
@@ -265,25 +274,39 @@ impl Names {
     pub(super) fn of<'a>(&'a self, id: &'a str, i: u32) -> Cow<'a, str> {
         match self {
             Self::Own => Cow::Borrowed(id),
-            Self::Repeat => format!("{id}#{}", i + 1).into(),
-            Self::Pattern(pairs) => pairs.name(id, i).into(),
+            Self::Planned { repeated: false, .. } if i == 0 => Cow::Borrowed(id),
+            Self::Trace(names) if let Some(name) = names.explicit(i) => Cow::Borrowed(name),
+            _ => {
+                let mut name = String::new();
+                // Writing to a string does not fail.
+                let _ = self.write(id, i, &mut name);
+                name.into()
+            }
+        }
+    }
+
+    /// Writes the name that [`Self::of`] gives.
+    fn write(&self, id: &str, i: u32, to: &mut impl Write) -> std::fmt::Result {
+        match self {
+            Self::Own => to.write_str(id),
+            Self::Repeat => write!(to, "{id}#{}", i + 1),
+            Self::Pattern(pairs) => to.write_str(&pairs.name(id, i)),
             Self::PlannedPattern(pairs, plans) => {
                 let message = plans.message(i);
                 let ((start, names), whole) = (plans.of(message), pairs.name(id, message));
-                if i == start { whole.into() } else { format!("{whole}/{}", names.name(i - start - 1)).into() }
+                if i == start { to.write_str(&whole) } else { write!(to, "{whole}/{}", names.name(i - start - 1)) }
             }
             Self::Trace(names) => match names.explicit(i) {
-                Some(name) => Cow::Borrowed(name),
-                None => format!("{id}:{}", i + 1).into(),
+                Some(name) => to.write_str(name),
+                None => write!(to, "{id}:{}", i + 1),
             },
             Self::Planned { names, repeated } => {
                 let (number, task) = (i / (names.len() + 1), i % (names.len() + 1));
-                match (repeated, task) {
-                    (false, 0) => Cow::Borrowed(id),
-                    (false, task) => format!("{id}/{}", names.name(task - 1)).into(),
-                    (true, 0) => format!("{id}#{}", number + 1).into(),
-                    (true, task) => format!("{id}#{}/{}", number + 1, names.name(task - 1)).into(),
+                to.write_str(id)?;
+                if *repeated {
+                    write!(to, "#{}", number + 1)?;
                 }
+                if task > 0 { write!(to, "/{}", names.name(task - 1)) } else { Ok(()) }
             }
         }
     }

@@ -13,6 +13,7 @@ mod pattern;
 mod planned;
 mod ranks;
 mod routing;
+mod stages;
 mod trace;
 mod traffic;
 
@@ -49,6 +50,7 @@ use ranks::Ranks;
 pub(crate) use ranks::{DEVICE, RANKS, devices};
 use routing::rules::Routing;
 pub(crate) use routing::{NIC, ROUTING};
+pub(crate) use stages::stages;
 pub(crate) use traffic::Traffic;
 
 /// What the workload of a scenario became.

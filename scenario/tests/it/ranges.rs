@@ -43,6 +43,18 @@ fn quantities_keep_their_unit() {
     are(by_step("0us", "1us", "0.25us"), "0us 0.25us 0.5us 0.75us 1us");
 }
 
+/// As exact as in one unit: in the largest that leaves a value whole, else in the smallest.
+#[test]
+fn steps_may_mix_units_of_a_family() {
+    are(by_step("512KiB", "2MiB", "512KiB"), "512KiB 1MiB 1536KiB 2MiB");
+    are(by_step("1MiB", "2MiB", "256KiB"), "1MiB 1280KiB 1536KiB 1792KiB 2MiB");
+    are(by_step("0ms", "0.1ms", "50us"), "0ms 50us 100us");
+    are(by_step("500ns", "2\u{b5}s", "0.5us"), "500ns 1us 1500ns 2us");
+    are(by_step("1min", "121s", "1min"), "1min 2min");
+    are(by_step("900MB/s", "1.2GB/s", "100MB/s"), "900MB/s 1GB/s 1100MB/s 1200MB/s");
+    are(by_step("1.5kB", "2500B", "0.0005MB"), "1500B 2kB 2500B");
+}
+
 /// Whole in the larger unit, else in the first: 1.5 · 2^k KiB is whole in MiB from 1.5 · 2^11 on.
 #[test]
 fn factors_take_the_largest_unit_that_leaves_a_value_whole() {
@@ -89,7 +101,9 @@ fn mixed_units_are_refused() {
         format!("`from: {from}` and `{key}: {text}` have different units; write both in the same unit")
     };
     refused(by_step("0", "32MiB", "1MiB"), &message("0", "to", "32MiB"));
-    refused(by_step("1KiB", "32MiB", "1KiB"), &message("1KiB", "to", "32MiB"));
+    refused(by_step("1KiB", "32MB", "1KiB"), &message("1KiB", "to", "32MB"));
+    refused(by_step("1B", "32KiB", "1kB"), &message("1B", "step", "1kB"));
+    refused(by_step("1b", "32KiB", "1KiB"), &message("1b", "to", "32KiB"));
     refused(by_step("1KiB", "32KiB", "1"), &message("1KiB", "step", "1"));
     refused(by_factor("1KiB", "1GB", "2"), &message("1KiB", "to", "1GB"));
     refused(by_factor("1KiB", "1GiB/s", "2"), &message("1KiB", "to", "1GiB/s"));

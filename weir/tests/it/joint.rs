@@ -14,6 +14,8 @@ struct Program {
     transfers: Vec<(usize, usize, u32, Option<usize>)>,
     /// An item that a computation waits for, with its ms.
     compute: Option<(usize, u32)>,
+    /// Items before a barrier that the others wait for.
+    barrier: Option<usize>,
     /// GB/s of the upper links.
     up: u32,
 }
@@ -21,24 +23,32 @@ struct Program {
 fn programs() -> impl Strategy<Value = Program> {
     let transfer = (0..3_usize, 1..3_usize, 1..9_u32, prop::option::weighted(0.4, 0..5_usize));
     let transfers = prop::collection::vec(transfer, 2..6);
-    (transfers, prop::option::of((0..5_usize, 1..9_u32)), 1..4_u32).prop_map(|(transfers, compute, up)| {
+    let (compute, barrier) = (prop::option::of((0..5_usize, 1..9_u32)), prop::option::of(1..5_usize));
+    (transfers, compute, barrier, 1..4_u32).prop_map(|(transfers, compute, barrier, up)| {
         let count = transfers.len();
         let own = |(at, (from, by, size, after)): (usize, (usize, usize, u32, Option<usize>))| {
             (from, (from + by) % 3, size, after.map(|a| a % count).filter(|&a| a < at))
         };
         let transfers = transfers.into_iter().enumerate().map(own).collect();
-        Program { transfers, compute: compute.map(|(after, time)| (after % count, time)), up }
+        let barrier = barrier.filter(|&first| first < count);
+        Program { transfers, compute: compute.map(|(after, time)| (after % count, time)), barrier, up }
     })
 }
 
 impl Program {
     fn text(&self, optimize: &str) -> String {
-        let after = |after: Option<usize>| after.map_or_else(String::new, |after| format!(", after: t{after}"));
+        let is_later = |i: usize| self.barrier.is_some_and(|first| i >= first);
         let transfer = |(i, &(from, to, size, wait)): (usize, &(usize, usize, u32, Option<usize>))| {
             let ends = format!("from: {{ rank: {from} }}, to: {{ rank: {to} }}");
-            format!("  - transfer: {{ id: t{i}, {ends}, size: {size}MB{} }}\n", after(wait))
+            let waits = wait.map(|after| format!("t{after}")).into_iter().chain(is_later(i).then(|| "b".to_owned()));
+            let waits = waits.collect::<Vec<_>>().join(", ");
+            format!("  - transfer: {{ id: t{i}, {ends}, size: {size}MB, after: [{waits}] }}\n")
         };
         let mut items: String = self.transfers.iter().enumerate().map(transfer).collect();
+        if let Some(first) = self.barrier {
+            let before: Vec<String> = (0..first).map(|i| format!("t{i}")).collect();
+            items += &format!("  - barrier: {{ id: b, after: [{}] }}\n", before.join(", "));
+        }
         if let Some((wait, time)) = self.compute {
             items += &format!("  - compute: {{ id: k, device: g0, time: {time}ms, after: t{wait} }}\n");
         }
@@ -158,6 +168,8 @@ proptest! {
         for objective in [Objective::Throughput, Objective::Makespan] {
             let whole = found(&file, &SearchOptions { objective: Some(objective), ..SearchOptions::default() }).result;
             prop_assert!(whole.proved_optimal);
+            // None is left out that can be followed.
+            prop_assert_eq!(whole.evaluated, all.len() as u128);
             if objective == Objective::Makespan {
                 prop_assert_eq!(whole.best, *all.iter().min().expect("some") as f64);
             } else {
@@ -165,6 +177,36 @@ proptest! {
             }
         }
     }
+}
+
+/// Two halos of four devices with a barrier between: 2! orders of each device before and after it, not 4!. The first takes
+/// 2 · 10 ms on each link and engine, the second 2 · 20: no order is below the sum.
+#[test]
+fn a_barrier_splits_orders_and_adds_up_in_the_bound() {
+    let halo = |id: &str, size: u32, after: &str| -> String {
+        let to = |i: usize| [(i + 1) % 4, (i + 3) % 4].map(|to| (i, to));
+        let transfer = |(i, to): (usize, usize)| {
+            format!("  - transfer: {{ id: {id}.{i}-{to}, from: g{i}, to: g{to}, size: {size}MB, after: [{after}] }}\n")
+        };
+        (0..4).flat_map(to).map(transfer).collect()
+    };
+    let names = |i: usize| format!("a.{i}-{}, a.{i}-{}", (i + 1) % 4, (i + 3) % 4);
+    let barrier = format!("  - barrier: {{ id: b, after: [{}] }}\n", (0..4).map(names).collect::<Vec<_>>().join(", "));
+    let text = format!(
+        "weir: 1\ntopology:\n  link_types: {{ x: {{ bandwidth: 1GB/s }} }}\n  \
+         tree: {{ s: {{ kind: switch, children: {{ \"g[0-3]\": {{ kind: gpu, link: x }} }} }} }}\narbiter: max-min\nworkload:\n\
+         {}{barrier}{}optimize: {{ vary: order }}\n",
+        halo("a", 10, ""),
+        halo("c", 20, "b")
+    );
+    let file = file("halos.yaml", &text);
+    let whole = found(&file, &SearchOptions { method: Some(Method::Exhaustive), ..SearchOptions::default() }).result;
+    assert_eq!((whole.candidates, whole.evaluated), (Some(256), 256));
+    assert_eq!(whole.best, 60e9);
+    let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(500), ..SearchOptions::default() };
+    let found = found(&file, &local);
+    assert_eq!((found.result.candidates, found.result.best), (Some(256), 60e9));
+    assert!(found.result.proved_optimal && found.result.evaluated < 256, "by the bound: {found:?}");
 }
 
 /// 30, 20 and 10 MB at 1 GB/s, one after another: the shortest first gives 10 + 30 + 60 ms, as Smith's rule says.

@@ -3,10 +3,13 @@
 //! **Definition.** With d_t the least time of a task — its bytes over the narrowest link of its route, or its duration — and
 //! f_t = start or latest wait + d_t along waits: the critical path ends at max f_t. A link that carries B bytes at the
 //! bandwidth b is busy for B / b, a sending engine with k slots for Σ d_t / k, both from the earliest ready time on. Each is
-//! a lower bound whatever the order. Where the placement varies, a route is not known: a transfer has at most the bandwidth
+//! a lower bound whatever the order: of all tasks together, and of those that one task waits for, as those before a barrier.
+//! Where the placement varies, a route is not known: a transfer has at most the bandwidth
 //! of its own route or, if that is more, of all links into or out of one candidate device, and of links `cut` says what
 //! crosses them. Where values vary the least of all points counts, where these are few.
 //! **Source.** Elementary; Graham's bounds for list scheduling (1969) are of this kind.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use weir_optimize::joint::Candidate;
@@ -106,8 +109,14 @@ fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scena
     };
     if !matches!(objective, Objective::Sum | Objective::Max) {
         let early = objective != Objective::Throughput;
-        bounds.extend(lower.busiest_link(&all, early));
-        bounds.extend(lower.busiest_engine(&all, early));
+        let name = |node| scenario.node_name(node);
+        bounds.extend(lower.busiest_link(every(), early).map(|(value, link)| {
+            let link = scenario.fabric.link(link);
+            Bound::new(value, format!("the busiest link, {} → {}", name(link.from), name(link.to)))
+        }));
+        if lower.placed.as_ref().is_none_or(|devices| lower.moves_whole(devices)) {
+            bounds.extend(lower.busiest_engine(every(), early).map(|value| Bound::new(value, "the busiest engine")));
+        }
     }
     if let (Objective::Makespan, Some(ranks), Some(devices)) = (objective, &candidates.ranks, &lower.placed) {
         let messages = scenario.rank_traffic().messages;
@@ -168,7 +177,9 @@ impl<'a> Lower<'a> {
         let widest = placed.as_ref().map_or(0.0, |devices| widest(scenario, devices));
         let tasks = scenario.tasks.tasks();
         let least: Vec<f64> = tasks.iter().map(|task| least(scenario, task.work, widest)).collect();
-        let mut lower = Self { scenario, placed, least, readies: Vec::new(), ends: Vec::new() };
+        let readies = tasks.iter().map(|task| task.start.0 as f64).collect();
+        let ends = vec![0.0; tasks.len()];
+        let mut lower = Self { scenario, placed, least, readies, ends };
         lower.along_waits();
         Some(lower)
     }
@@ -177,29 +188,39 @@ impl<'a> Lower<'a> {
     fn along_waits(&mut self) {
         let graph = &self.scenario.tasks;
         let count = graph.tasks().len();
-        let ids = || (0..count as u32).map(TaskId);
-        let mut waits = vec![0_u32; count];
-        ids().for_each(|id| {
+        let (mut waits, mut before) = (vec![0_u32; count], vec![Vec::new(); count]);
+        for id in (0..count as u32).map(TaskId) {
+            graph.successors(id).iter().for_each(|next| before[next.index()].push(id));
             let later = graph.successors(id).iter().chain(graph.start_successors(id));
             later.for_each(|next| waits[next.index()] += 1);
-        });
-        let mut ready: Vec<f64> = graph.tasks().iter().map(|task| task.start.0 as f64).collect();
-        let mut ends = vec![0.0; count];
-        let mut open: Vec<TaskId> = ids().filter(|id| waits[id.index()] == 0).collect();
+        }
+        let engines = self.placed.as_ref().is_none_or(|devices| self.moves_whole(devices));
+        let mut open: Vec<TaskId> = (0..count as u32).map(TaskId).filter(|id| waits[id.index()] == 0).collect();
         while let Some(id) = open.pop() {
-            let start = ready[id.index()];
-            ends[id.index()] = start + self.least[id.index()] + self.latency(id);
-            let at_end = graph.successors(id).iter().map(|next| (next, ends[id.index()]));
+            let ended = self.all_ended(&before[id.index()], engines);
+            let start = self.readies[id.index()].max(ended);
+            let end = start + self.least[id.index()] + self.latency(id);
+            (self.readies[id.index()], self.ends[id.index()]) = (start, end);
+            let at_end = graph.successors(id).iter().map(|next| (next, end));
             let at_start = graph.start_successors(id).iter().map(|next| (next, start));
-            for (next, time) in at_end.chain(at_start).collect::<Vec<_>>() {
-                ready[next.index()] = ready[next.index()].max(time);
-                waits[next.index()] -= 1;
-                if waits[next.index()] == 0 {
+            for (next, time) in at_end.chain(at_start) {
+                let at = next.index();
+                (self.readies[at], waits[at]) = (self.readies[at].max(time), waits[at] - 1);
+                if waits[at] == 0 {
                     open.push(*next);
                 }
             }
         }
-        (self.readies, self.ends) = (ready, ends);
+    }
+
+    /// When several tasks can have ended whose own times are known, by the link and the engine that they keep busy longest.
+    fn all_ended(&self, tasks: &[TaskId], engines: bool) -> f64 {
+        if tasks.len() < 2 {
+            return 0.0;
+        }
+        let link = self.busiest_link(tasks.iter().copied(), true).map_or(0.0, |(time, _)| time);
+        let engine = if engines { self.busiest_engine(tasks.iter().copied(), true) } else { None };
+        link.max(engine.unwrap_or(0.0))
     }
 
     /// What follows the last byte of a transfer; nothing where its route is not known.
@@ -212,56 +233,50 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The link that is busy longest, of the tasks that count; from the time on that the first of them is ready, if `early`.
-    fn busiest_link(&self, counts: &dyn Fn(TaskId) -> bool, early: bool) -> Option<Bound> {
+    /// The link that is busy longest of some tasks, and until when; from the time on that the first of them is ready, if
+    /// `early`.
+    fn busiest_link(&self, of: impl Iterator<Item = TaskId>, early: bool) -> Option<(f64, LinkId)> {
         if self.placed.is_some() {
             return None;
         }
         let Scenario { tasks, routes, fabric, .. } = self.scenario;
-        let mut loads = vec![(0.0_f64, f64::INFINITY); fabric.links().len()];
-        for (id, class) in tasks.transfers().filter(|&(id, _)| counts(id)) {
+        let mut loads: BTreeMap<LinkId, (f64, f64)> = BTreeMap::new();
+        for id in of {
+            let Work::Carries { class, .. } = tasks.tasks()[id.index()].work else { continue };
             for (link, share) in shares(fabric, routes.links(tasks.classes().route(class))) {
-                let (bytes, ready) = &mut loads[link.index()];
+                let (bytes, ready) = loads.entry(link).or_insert((0.0, f64::INFINITY));
                 *bytes += share * carried(self.scenario, id);
                 *ready = ready.min(self.readies[id.index()]);
             }
         }
-        let links = fabric.links().iter().zip(loads).enumerate().filter(|(_, (_, (bytes, _)))| *bytes > 0.0);
-        let busy = links.map(|(at, (link, (bytes, ready)))| {
-            let time = bytes * PS_PER_S as f64 / link.bandwidth;
-            (if early { ready + time } else { time }, LinkId::from_index(at))
+        let busy = loads.into_iter().filter(|(_, (bytes, _))| *bytes > 0.0).map(|(link, (bytes, ready))| {
+            let time = bytes * PS_PER_S as f64 / fabric.link(link).bandwidth;
+            (if early { ready + time } else { time }, link)
         });
-        let (value, link) = busy.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let link = fabric.link(link);
-        let name = |node| self.scenario.node_name(node);
-        Some(Bound::new(value, format!("the busiest link, {} → {}", name(link.from), name(link.to))))
+        busy.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// The engine that is busy longest, of the tasks that count. Where the placement varies, only where each candidate
-    /// device sends, and everything goes from rank to rank: then what is queued together stays together.
-    fn busiest_engine(&self, counts: &dyn Fn(TaskId) -> bool, early: bool) -> Option<Bound> {
+    /// Until when the engine is busy that is busy longest of some tasks.
+    fn busiest_engine(&self, of: impl Iterator<Item = TaskId>, early: bool) -> Option<f64> {
         let graph = &self.scenario.tasks;
-        if self.placed.as_ref().is_some_and(|devices| !self.moves_whole(devices)) {
-            return None;
+        let mut loads: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for (id, engine) in of.map(|id| (id, graph.tasks()[id.index()].engine)).filter(|(_, e)| *e != EngineId::NONE) {
+            let (time, ready) = loads.entry(engine.0).or_insert((0.0, f64::INFINITY));
+            *time += self.least[id.index()];
+            *ready = ready.min(self.readies[id.index()]);
         }
-        let mut loads = vec![(0.0_f64, f64::INFINITY); graph.engines().len()];
-        for (at, task) in graph.tasks().iter().enumerate().filter(|(_, task)| task.engine != EngineId::NONE) {
-            if counts(TaskId(at as u32)) {
-                let (time, ready) = &mut loads[task.engine.0 as usize];
-                *time += self.least[at];
-                *ready = ready.min(self.readies[at]);
-            }
-        }
+        // A rank may be on a device with other slots.
         let most = graph.engines().iter().map(|engine| engine.slots).max().unwrap_or(1);
-        let busy = loads.iter().zip(graph.engines()).filter(|((time, _), _)| *time > 0.0);
-        let busy = busy.map(|(&(time, ready), engine)| {
-            let slots = if self.placed.is_some() { most } else { engine.slots };
+        let busy = loads.into_iter().filter(|(_, (time, _))| *time > 0.0).map(|(engine, (time, ready))| {
+            let slots = if self.placed.is_some() { most } else { graph.engines()[engine as usize].slots };
             let time = time / f64::from(slots.max(1));
             if early { ready + time } else { time }
         });
-        busy.max_by(f64::total_cmp).map(|value| Bound::new(value, "the busiest engine"))
+        busy.max_by(f64::total_cmp)
     }
 
+    /// Whether engines are known although the placement varies: each candidate device sends, and everything goes from rank
+    /// to rank, so that what is queued together stays together.
     fn moves_whole(&self, devices: &[NodeId]) -> bool {
         let sources = self.scenario.sources();
         let sends = |device: &NodeId| sources.iter().any(|source| source.device == *device);

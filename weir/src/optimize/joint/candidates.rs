@@ -11,7 +11,7 @@ use super::super::context::SearchContext;
 use super::super::placement::RankPlacement;
 use crate::Error;
 
-/// Where what a source sends stands in the scenario as it is: source and place.
+/// Where what a source sends stands in the scenario as it is: stage of a source, and place.
 pub(super) type OwnPlace = (usize, usize);
 
 /// What varies, by name.
@@ -29,7 +29,7 @@ pub(super) struct Candidates<'a> {
 impl<'a> Candidates<'a> {
     pub(super) fn new(context: &'a SearchContext<'a>) -> Result<Self, Error> {
         let kinds = context.settings.vary.kinds();
-        let sent = if kinds.order { sent(context.scenario) } else { Vec::new() };
+        let sent = if kinds.order { sent(context.scenario, kinds.parameters) } else { Vec::new() };
         let spec = context.scenario.optimize.as_ref();
         let parameters = spec.filter(|_| kinds.parameters).map_or(&[][..], |spec| &spec.parameters);
         let axes: Vec<_> = parameters.iter().map(|parameter| (parameter, parameter.values())).collect();
@@ -131,12 +131,19 @@ fn own_value((parameter, values): &(&Parameter, Vec<String>)) -> Option<usize> {
     values.iter().position(|value| Some(value) == parameter.own.as_ref())
 }
 
-/// What each device sends that sends several, by name, in its order as it is.
-fn sent(scenario: &Scenario) -> Vec<Vec<String>> {
+/// What each device sends that sends several, by name, in its order as it is, stage after stage. Where values vary, waits may,
+/// so that all is one stage.
+fn sent(scenario: &Scenario, waits_vary: bool) -> Vec<Vec<String>> {
     let names = |tasks: &[TaskId]| {
         let mut names: Vec<String> = tasks.iter().map(|&task| scenario.order_name(task).into_owned()).collect();
         names.dedup();
         names
     };
-    scenario.sources().iter().map(|source| names(&source.tasks)).filter(|names| names.len() > 1).collect()
+    let sources = scenario.sources();
+    let stages = match waits_vary {
+        true => sources.into_iter().map(|source| vec![source.tasks]).collect(),
+        false => scenario.stages(&sources),
+    };
+    let named = stages.iter().map(|stages| stages.iter().map(|tasks| names(tasks)).collect::<Vec<_>>());
+    named.filter(|stages| stages.iter().map(Vec::len).sum::<usize>() > 1).flatten().collect()
 }
