@@ -222,6 +222,22 @@ mod tests {
         assert_eq!(best(&[1.0], true, |_| ()), Ok(None));
     }
 
+    /// The third candidate is cut off: the first two are known, and the search is not over.
+    #[test]
+    fn what_is_cut_off_is_not_complete() {
+        let cancel = AtomicBool::new(false);
+        let value = |number: u128| match number {
+            0 | 1 => Ok(1.0 + number as f64),
+            _ => {
+                cancel.store(true, Ordering::Relaxed);
+                Err(())
+            }
+        };
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let found = one.install(|| best_of(5, value, &cancel, |_| ()));
+        assert_eq!(found, Ok(Some(BestOf { value: 1.0, number: 0, evaluated: 2, complete: false })));
+    }
+
     #[test]
     fn batches_join_in_order() {
         let values: Vec<f64> = (0..1000_u32).map(|i| f64::from((i * 7919) % 1000)).collect();

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{LONE, halo_on_t2, random_on_t2};
 use weir_optimize::order::{OrderError, OrderOptions, OrderProblem, TaskRefusal, largest_potential, search};
+use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Vary};
 use weir_sim_core::api::{CallError, Flags, Grant, NodeKind, PhaseView, RateArbiter, SimTime};
 use weir_sim_core::{EngineId, FabricBuilder, Routes, ServiceId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
@@ -47,6 +48,17 @@ fn too_large_a_space_is_refused_with_its_size() {
     let options = OrderOptions { method: Method::Exhaustive, ..OrderOptions::default() };
     let error = search(&world.problem(), &options, &GO, &mut ()).expect_err("24^8 orders").to_string();
     assert!(error.contains("110075314176") && error.contains("`anneal`"), "{error}");
+}
+
+/// A shard that was visited to its end proves nothing of the whole.
+#[test]
+fn a_shard_proves_nothing() {
+    let world = halo_on_t2(&[4, 2], "pcie-congestion");
+    let shard = Some(Shard::new(1, 2).expect("a shard"));
+    let options = OrderOptions { method: Method::Exhaustive, shard, ..OrderOptions::default() };
+    let found = search(&world.problem(), &options, &GO, &mut ()).expect("covered").result;
+    assert!(found.complete && !found.proved_optimal && found.evaluated < 20_736, "{found:?}");
+    assert!(found.bound.is_some_and(|bound| bound < found.best));
 }
 
 /// Interrupted before the first order was visited: the workload's own is the best so far, and nothing is proved.

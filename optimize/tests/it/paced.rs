@@ -1,6 +1,7 @@
 //! Messages with leads, gaps and tails, as `loggp` over the fabric plans them: every search against the simulation.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crate::common::{World, all_orders, halo_on_t2, tree};
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ use weir_sim_core::{
 static GO: AtomicBool = AtomicBool::new(false);
 const EXACT: BranchOptions = BranchOptions { rule: Rule::Exact, nodes: u64::MAX };
 const MS: u64 = 1_000_000_000;
+const MANY: u128 = 1 << 14;
 
 /// One message: ends (positions among the GPUs), bytes, times in ps. Without any time it is a plain transfer.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +79,9 @@ fn simulate(world: &World, order: &[Vec<TaskId>]) -> u64 {
     simulation.run(&mut *arbiter, flags, RunOptions::default()).expect("it ends").makespan.0
 }
 
-fn whole(problem: &OrderProblem<'_>, symmetries: bool) -> (Part, usize) {
-    let all = Enumeration::new(problem, symmetries).expect("covered");
+/// In units of so many orders: of few, first choices are visited subtree by subtree.
+fn whole(problem: &OrderProblem<'_>, symmetries: bool, unit: u128) -> (Part, usize) {
+    let all = Enumeration::new(problem, symmetries).expect("covered").in_units(unit, Duration::from_secs(1));
     let mut part = all.part(1, 1).expect("one shard");
     all.go_on(&mut part, &GO, &mut ()).expect("it ends");
     (part, all.symmetry().order())
@@ -138,8 +141,8 @@ proptest! {
 
         let mut sorted = brute.clone();
         sorted.sort_unstable();
-        for symmetries in [false, true] {
-            let (part, _) = whole(&problem, symmetries);
+        for (symmetries, unit) in [(false, MANY), (true, MANY), (true, 1)] {
+            let (part, _) = whole(&problem, symmetries, unit);
             let visited: Vec<u64> =
                 part.distribution.pairs().iter().flat_map(|&(makespan, weight)| vec![makespan; weight as usize]).collect();
             prop_assert_eq!(&visited, &sorted);
@@ -186,7 +189,7 @@ fn symmetries_need_equal_times() {
         let problem = world.problem();
         assert_eq!(Enumeration::new(&problem, true).expect("covered").symmetry().order(), order);
         if order > 1 {
-            let (with, without) = (whole(&problem, true).0, whole(&problem, false).0);
+            let (with, without) = (whole(&problem, true, MANY).0, whole(&problem, false, MANY).0);
             assert_eq!((&with.distribution, with.best), (&without.distribution, without.best));
             let best = with.best.expect("an order");
             assert_eq!(simulate(&world, &problem.order(best.number).expect("an order")), best.makespan);
@@ -211,7 +214,7 @@ fn pauses_are_those_of_the_next_message() {
     let world =
         world(fabric, gpus, &[sent, Sent { lead: 2 * MS, gap: 3 * MS, tail: 2 * MS, ..sent }], 1, "max-min", 0.0);
     let problem = world.problem();
-    assert_eq!(whole(&problem, true).0.distribution.pairs(), [(26 * MS, 1), (27 * MS, 1)]);
+    assert_eq!(whole(&problem, true, MANY).0.distribution.pairs(), [(26 * MS, 1), (27 * MS, 1)]);
     // 20 ms of bytes, the lead of a and the gap of b; no tail at all follows a.
     assert_eq!(root_bound(&problem), 24e9);
 }

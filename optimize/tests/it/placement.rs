@@ -146,6 +146,20 @@ fn refusals() {
     assert!(search(&heavy, &machine, Options::default()).is_ok(), "a common factor is taken out first");
 }
 
+/// The least mean of both ways over a pair's own: 10 and 30 GB/s are 20.
+#[test]
+fn measured_bandwidths_cost_their_inverse() {
+    let rows = vec![vec![0.0, 10.0, 40.0], vec![30.0, 0.0, 80.0], vec![40.0, 80.0, 0.0]];
+    let machine = Machine::measured(&rows, Measured::Bandwidth).expect("a machine");
+    for (a, b, cost) in [(0, 1, 1.0), (0, 2, 0.5), (1, 2, 0.25)] {
+        assert!((machine.cost(a, b) - cost).abs() < 1e-6 && machine.cost(b, a) == machine.cost(a, b), "{a} {b}");
+    }
+    assert!(!machine.is_free());
+    let free =
+        |devices: usize| Machine::measured(&vec![vec![0.0; devices]; devices], Measured::Cost).expect("a machine");
+    assert!(free(2).is_free() && !free(1).is_free());
+}
+
 /// Two pairs of devices, close to each other (1/7) and far from the others (3/7): ranks that send 2^40 B go on one pair. Neither
 /// these costs nor such weights are small whole numbers, and their products are summed exactly.
 #[test]

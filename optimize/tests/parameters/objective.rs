@@ -58,6 +58,7 @@ fn a_part_without_its_values_is_refused() {
         ("\"values\":[1000.0,2000.0]", "\"values\":[1000.0]"),
         ("\"values\":[1000.0,2000.0]", "\"values\":[1000.0,null]"),
         ("\"values\":[1000.0,2000.0]", "\"values\":[1000.0,-2000.0]"),
+        ("\"values\":[1000.0,2000.0]", "\"values\":[1000.0,0.0]"),
         (",\"values\":[1000.0,2000.0]", ""),
         ("\"objective\":\"sum\"", "\"objective\":\"makespan\""),
         (",\"value\":0.1", ""),

@@ -110,3 +110,29 @@ impl Element {
         pairs.into_iter().find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::random_on_t2;
+
+    /// The identity, and an exchange of the first two sources: they keep the rates of an active set that has the same for both.
+    #[test]
+    fn elements_that_keep_rates_give_the_same_ones() {
+        let world = random_on_t2(2, 1, "max-min");
+        let problem = world.problem();
+        let plan = Plan::new(&problem);
+        let sources = plan.sources;
+        let message: Vec<Vec<usize>> = plan.counts.iter().map(|&count| (0..count).collect()).collect();
+        let identity = Element { source: (0..sources).collect(), message: message.clone() };
+        let exchanged = Element { source: [1, 0].into_iter().chain(2..sources).collect(), message };
+        let row = digits(&plan, 0);
+        let (alike, uneven) = (vec![1.0; sources], (0..sources).map(|s| s as f64).collect::<Vec<_>>());
+        for (rates, kept) in [(&alike, true), (&uneven, false)] {
+            let of = |_: u64| &**rates;
+            assert_eq!(exchanged.keeps_rates(&identity, &plan, &row, &of), kept);
+            assert_eq!(exchanged.same_rates(rates, rates), kept);
+            assert!(identity.keeps_rates(&identity, &plan, &row, &of));
+        }
+    }
+}
