@@ -219,6 +219,32 @@ fn pauses_are_those_of_the_next_message() {
     assert_eq!(root_bound(&problem), 24e9);
 }
 
+/// 24² orders of two GPUs that send each other four messages with pauses: subtree by subtree below a first choice, as whole
+/// first choices.
+#[test]
+fn subtrees_keep_pauses() {
+    let (fabric, gpus) = pair();
+    let sent = |k: usize| {
+        let (k, times) = (k as u64, k as u64 * MS);
+        Sent {
+            from: k as usize % 2,
+            to: 1 - k as usize % 2,
+            bytes: 1_000_000 * (1 + k % 3),
+            lead: times / 5,
+            gap: 2 * MS - times / 7,
+            tail: times / 3,
+        }
+    };
+    let world = world(fabric, gpus, &(0..8).map(sent).collect::<Vec<_>>(), 1, "max-min", 0.0);
+    let problem = world.problem();
+    let (by_first, by_subtree) = (whole(&problem, false, MANY).0, whole(&problem, false, 1).0);
+    assert_eq!((&by_first.distribution, by_first.best), (&by_subtree.distribution, by_subtree.best));
+    let mut brute: Vec<u64> = all_orders(&problem).iter().map(|order| simulate(&world, order)).collect();
+    brute.sort_unstable();
+    let pairs = by_subtree.distribution.pairs().iter();
+    assert_eq!(pairs.flat_map(|&(makespan, weight)| vec![makespan; weight as usize]).collect::<Vec<_>>(), brute);
+}
+
 /// One source whose pauses are all that is lost: the bound at the root is the optimum.
 #[test]
 fn the_root_bound_counts_pauses() {
