@@ -1,6 +1,7 @@
 //! A run as one compact JSON object, written as a stream: a million transfers pass through one row at a time.
 
 mod arbiter;
+mod candidates;
 mod explanation;
 mod jobs;
 mod list;

@@ -1,182 +1,23 @@
-//! Searches that simulate each candidate, beside nested loops over scenarios that are read anew.
+//! Searches that simulate each candidate: objectives, bounds, what is refused and what stops.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use proptest::prelude::*;
 use weir::Scenario;
-use weir::optimize::{Method, Objective, SearchOptions, SearchReport, Vary, Watch};
-
-/// A program: each transfer with its ranks, megabytes, and which earlier item it waits for, if any.
-#[derive(Clone, Debug)]
-struct Program {
-    transfers: Vec<(usize, usize, u32, Option<usize>)>,
-    /// An item that a computation waits for, with its ms.
-    compute: Option<(usize, u32)>,
-    /// Items before a barrier that the others wait for.
-    barrier: Option<usize>,
-    /// GB/s of the upper links.
-    up: u32,
-}
-
-fn programs() -> impl Strategy<Value = Program> {
-    let transfer = (0..3_usize, 1..3_usize, 1..9_u32, prop::option::weighted(0.4, 0..5_usize));
-    let transfers = prop::collection::vec(transfer, 2..6);
-    let (compute, barrier) = (prop::option::of((0..5_usize, 1..9_u32)), prop::option::of(1..5_usize));
-    (transfers, compute, barrier, 1..4_u32).prop_map(|(transfers, compute, barrier, up)| {
-        let count = transfers.len();
-        let own = |(at, (from, by, size, after)): (usize, (usize, usize, u32, Option<usize>))| {
-            (from, (from + by) % 3, size, after.map(|a| a % count).filter(|&a| a < at))
-        };
-        let transfers = transfers.into_iter().enumerate().map(own).collect();
-        let barrier = barrier.filter(|&first| first < count);
-        Program { transfers, compute: compute.map(|(after, time)| (after % count, time)), barrier, up }
-    })
-}
-
-impl Program {
-    fn text(&self, optimize: &str) -> String {
-        let is_later = |i: usize| self.barrier.is_some_and(|first| i >= first);
-        let transfer = |(i, &(from, to, size, wait)): (usize, &(usize, usize, u32, Option<usize>))| {
-            let ends = format!("from: {{ rank: {from} }}, to: {{ rank: {to} }}");
-            let waits = wait.map(|after| format!("t{after}")).into_iter().chain(is_later(i).then(|| "b".to_owned()));
-            let waits = waits.collect::<Vec<_>>().join(", ");
-            format!("  - transfer: {{ id: t{i}, {ends}, size: {size}MB, after: [{waits}] }}\n")
-        };
-        let mut items: String = self.transfers.iter().enumerate().map(transfer).collect();
-        if let Some(first) = self.barrier {
-            let before: Vec<String> = (0..first).map(|i| format!("t{i}")).collect();
-            items += &format!("  - barrier: {{ id: b, after: [{}] }}\n", before.join(", "));
-        }
-        if let Some((wait, time)) = self.compute {
-            items += &format!("  - compute: {{ id: k, device: g0, time: {time}ms, after: t{wait} }}\n");
-        }
-        format!(
-            "weir: 1\ntopology:\n  link_types: {{ x: {{ bandwidth: 1GB/s, latency: 1us }}, up: {{ bandwidth: {}GB/s }} }}\n  \
-             tree:\n    r:\n      kind: switch\n      children:\n        \
-             s: {{ kind: switch, link: up, children: {{ \"g[0-1]\": {{ kind: gpu, link: x }} }} }}\n        \
-             \"g[2-3]\": {{ kind: gpu, link: x }}\narbiter: max-min\nranks: [g0, g1, g2]\nworkload:\n{items}{optimize}",
-            self.up
-        )
-    }
-}
+use weir::optimize::{Method, SearchOptions, SearchReport, Vary, Watch};
 
 /// A file of its own for a text.
-fn file(name: &str, text: &str) -> PathBuf {
+pub(crate) fn file(name: &str, text: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, text).expect("the file is written");
     file
 }
 
-fn found(file: &Path, options: &SearchOptions<'_>) -> SearchReport {
+pub(crate) fn found(file: &Path, options: &SearchOptions<'_>) -> SearchReport {
     let scenario = Scenario::open(file).expect("is right");
     let plain = SearchOptions { timing: false, ..*options };
     scenario.optimize_with(0, &plain).expect("a result").report.expect("of one search")
-}
-
-/// All orders of some items.
-fn permutations(items: &[String]) -> Vec<Vec<String>> {
-    if items.is_empty() {
-        return vec![Vec::new()];
-    }
-    let with_first = |first: usize| {
-        let rest: Vec<String> = items.iter().enumerate().filter(|(i, _)| *i != first).map(|(_, t)| t.clone()).collect();
-        permutations(&rest).into_iter().map(move |tail| [vec![items[first].clone()], tail].concat())
-    };
-    (0..items.len()).flat_map(with_first).collect()
-}
-
-/// The slow twin: every placement, values, and orders that `order` takes, each read from the file with `--set`. Makespans of
-/// those that end, ps.
-fn nested(file: &Path, program: &Program, placements: &[[&str; 3]], ups: &[&str]) -> Vec<u64> {
-    let sent = |rank: usize| -> Vec<String> {
-        let own = program.transfers.iter().enumerate().filter(|(_, transfer)| transfer.0 == rank);
-        own.map(|(i, _)| format!("t{i}")).collect()
-    };
-    let mut makespans = Vec::new();
-    for placement in placements {
-        for up in ups {
-            for first in permutations(&sent(0)) {
-                for second in permutations(&sent(1)) {
-                    for third in permutations(&sent(2)) {
-                        let lists = [&first, &second, &third];
-                        let queues = placement.iter().zip(lists).filter(|(_, list)| !list.is_empty());
-                        let queues: Vec<String> =
-                            queues.map(|(d, list)| format!("{d}: [{}]", list.join(", "))).collect();
-                        let opener = Scenario::opener()
-                            .set("topology.link_types.up.bandwidth", *up)
-                            .set("ranks", format!("[{}]", placement.join(", ")))
-                            .set("order", format!("{{ {} }}", queues.join(", ")));
-                        // Else it contradicts a wait.
-                        if let Ok(scenario) = opener.open(file) {
-                            makespans.push(scenario.run().expect("it ends").makespan().0);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    makespans
-}
-
-const SIX: [[&str; 3]; 6] = [
-    ["g0", "g1", "g2"],
-    ["g0", "g2", "g1"],
-    ["g1", "g0", "g2"],
-    ["g1", "g2", "g0"],
-    ["g2", "g0", "g1"],
-    ["g2", "g1", "g0"],
-];
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn orders_places_and_values_are_those_of_nested_loops(program in programs()) {
-        let ups = "parameters: { topology.link_types.up.bandwidth: [1GB/s, 2GB/s] }";
-        let optimize = format!("optimize: {{ vary: [order, placement, parameters], {ups} }}\n");
-        let file = file("nested.yaml", &program.text(&optimize));
-        let all = nested(&file, &program, &SIX, &["1GB/s", "2GB/s"]);
-        let exhaustive = SearchOptions { method: Some(Method::Exhaustive), ..SearchOptions::default() };
-        let whole = found(&file, &exhaustive).result;
-        prop_assert_eq!(whole.best, *all.iter().min().expect("some") as f64);
-        prop_assert_eq!((whole.evaluated, whole.candidates), (all.len() as u128, Some(all.len() as u128)));
-        prop_assert!(whole.proved_optimal && whole.bound == Some(whole.best));
-        prop_assert_eq!(whole.worst, all.iter().max().map(|&worst| worst as f64));
-        // What a bound says holds for the best of all, and where it says that something is the best, it is.
-        let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(20), ..exhaustive };
-        let some = found(&file, &local).result;
-        prop_assert!(some.bound.expect("a bound") <= whole.best && whole.best <= some.best);
-        prop_assert!(!some.proved_optimal || some.best <= whole.best * (1.0 + 1e-9));
-    }
-
-    /// Orders alone of a program, and never worse than the scenario as it is.
-    #[test]
-    fn orders_of_programs_are_those_of_nested_loops(program in programs(), seed: u64) {
-        let file = file("program.yaml", &program.text("optimize: { vary: order }\n"));
-        let own = [["g0", "g1", "g2"]];
-        let all = nested(&file, &program, &own, &[&format!("{}GB/s", program.up)]);
-        let local = SearchOptions { method: Some(Method::LocalSearch), candidates: Some(16), seed, ..SearchOptions::default() };
-        // Without two of one source there is nothing to order.
-        if all.len() == 1 && program.transfers.iter().enumerate().all(|(i, t)| program.transfers[..i].iter().all(|u| u.0 != t.0)) {
-            return Ok(());
-        }
-        let some = found(&file, &local).result;
-        prop_assert!(some.best <= some.baseline);
-        prop_assert!(some.bound.expect("a bound") <= *all.iter().min().expect("some") as f64);
-        for objective in [Objective::Throughput, Objective::Makespan] {
-            let whole = found(&file, &SearchOptions { objective: Some(objective), ..SearchOptions::default() }).result;
-            prop_assert!(whole.proved_optimal);
-            // None is left out that can be followed.
-            prop_assert_eq!(whole.evaluated, all.len() as u128);
-            if objective == Objective::Makespan {
-                prop_assert_eq!(whole.best, *all.iter().min().expect("some") as f64);
-            } else {
-                prop_assert!(whole.best >= whole.baseline);
-            }
-        }
-    }
 }
 
 /// Two halos of four devices with a barrier between: 2! orders of each device before and after it, not 4!. The first takes

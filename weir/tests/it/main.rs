@@ -2,6 +2,7 @@
 
 mod events;
 mod joint;
+mod joint_twin;
 mod measured;
 mod optimize;
 mod regions;

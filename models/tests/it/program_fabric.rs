@@ -1,0 +1,112 @@
+//! Programs: messages over the fabric beside closed forms, and by way of host memory.
+
+use crate::common::*;
+use crate::program::{over_fabric, two};
+use serde_json::{Value, json};
+
+/// 1 MB at 1 GB/s over four links of 1 µs each, with o at both ends: rendezvous, as both are posted at once.
+#[test]
+fn messages_go_over_the_links() {
+    let world = World::small(1e9, 1_000_000);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000000b to 1\n}\nrank 1 {\na: recv 1000000b from 0\n}\n";
+    let params = over_fabric(text, json!({ "overhead": 2_000_000, "latency": 500_000 }), &[GPU_A, GPU_B]);
+    assert_eq!(time_of(&world, "program", &params), 2_000_000 + 1_000_000_000 + 4_000_000 + 500_000 + 2_000_000);
+    // Two at once share the links, as a plain transfer beside them would.
+    let text = text
+        .replace("a: send", "b: send 1000000b to 1 tag 1\na: send")
+        .replace("a: recv", "b: recv 1000000b from 0 tag 1\na: recv");
+    let params = over_fabric(&text, json!({}), &[CPU_A, CPU_B]);
+    assert_eq!(time_of(&world, "program", &params), 2_000_000_000 + 4_000_000);
+}
+
+/// The receive of a large message is late: bytes go once it is posted. Those of a small one are there by then.
+#[test]
+fn eager_messages_do_not_wait_over_the_fabric() {
+    let world = World::small(1e9, 0);
+    let text = |bytes: u64| {
+        format!(
+            "num_ranks 2\nrank 0 {{\na: send {bytes}b to 1\n}}\nrank 1 {{\na: calc 5000000\nb: recv {bytes}b from 0\nb requires a\n}}\n"
+        )
+    };
+    let end = |bytes: u64| {
+        time_of(&world, "program", &over_fabric(&text(bytes), json!({ "eager": 1_000_000 }), &[GPU_A, GPU_B]))
+    };
+    assert_eq!(end(1_000_000), 5_000_000_000);
+    assert_eq!(end(2_000_000), 5_000_000_000 + 2_000_000_000);
+}
+
+/// Without a gap both messages share the link from the start; with one the second begins behind the first, and its gap.
+#[test]
+fn a_gap_keeps_messages_of_an_interface_apart() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: send 1000b to 1\n}\nrank 1 {\na: recv 1000b from 0\nb: recv 1000b from 0\n}\n";
+    let time = |gap: u64| time_of(&world, "program", &over_fabric(text, json!({ "gap": gap }), &[GPU_A, GPU_B]));
+    assert_eq!([time(0), time(5_000_000)], [2_000_000, 1_000_000 + 5_000_000 + 1_000_000]);
+}
+
+/// A message that is on its way does not keep the receiver's processor from computing.
+#[test]
+fn latency_takes_no_time_of_the_processor() {
+    let world = World::small(1e9, 0);
+    let text = "num_ranks 2\nrank 0 {\na: send 1000b to 1\n}\nrank 1 {\nr: recv 1000b from 0\na: calc 2000\nb: calc 3000\nb requires a\n}\n";
+    let params = over_fabric(text, json!({ "latency": 4_000_000, "overhead": 0 }), &[GPU_A, GPU_B]);
+    let plan = plan(&world, "program", &params);
+    let outcome = run(&world, &plan, "max-min");
+    let end = |name: &str| {
+        let at = plan.iter().position(|task| task.name == name).expect("a task");
+        outcome.tasks[at + 1].end.0
+    };
+    assert_eq!((end("r1.8.calc"), end("r1.6.recv")), (5_000_000, 5_000_000));
+}
+
+/// Nothing is free: an empty message takes the latencies of its links, and so does a barrier, up the tree and down.
+#[test]
+fn empty_messages_cross_the_links() {
+    let (world, ranks) = (World::star(4, 1e9, 500_000), [1, 2, 3, 4]);
+    let text = "num_ranks 4\nrank 0 {\na: send 0b to 1\n}\nrank 1 {\na: recv 0b from 0\n}\n";
+    assert_eq!(time_of(&world, "program", &over_fabric(text, json!({}), &ranks)), 1_000_000 + 1_000);
+    let barrier = json!({ "file": named(json!(["0 barrier\n1 barrier\n2 barrier\n3 barrier\n"])), "format": "simgrid-ti", "ranks": ranks });
+    // The root sends to both of its children at once, whose bytes share its link.
+    assert_eq!(time_of(&world, "program", &barrier), 4 * (1_000_000 + 1_000) + 1_000);
+}
+
+/// Ranks on nodes 1 and 2 of a star of 1 B/ps, and their hosts.
+#[test]
+fn staged_messages_go_through_host_memory() {
+    let world = World::star(4, 1e12, 0);
+    let text = two("a: send 1000b to 1\nb: calc 5\nb requires a", "a: recv 1000b from 0");
+    let params = |hosts: Value, eager: u32| {
+        json!({ "file": named(json!([text])), "format": "goal", "ranks": [1, 2], "hosts": hosts,
+            "message": { "staging": true, "eager": eager } })
+    };
+    let ends = |params: &Value| {
+        let plan = plan(&world, "program", params);
+        // The release of the operation comes first.
+        let outcome = run(&world, &plan, "max-min");
+        let names = ["r0.3.send.out", "r0.3.send.message", "r0.3.send.in", "r0.4.calc", "r1.8.recv"];
+        names.map(|name| plan.iter().position(|task| task.name == name).map(|at| outcome.tasks[at + 1].end.0))
+    };
+    // A copy to the host, one between the hosts, one to the device: 1 ns each. The send is done with the first one.
+    assert_eq!(ends(&params(json!([3, 4]), 65_535)), [Some(1000), Some(2000), Some(3000), Some(6000), Some(3000)]);
+    assert_eq!(ends(&params(json!([3, 4]), 0)), [Some(1000), Some(2000), Some(3000), Some(6000), Some(3000)]);
+    assert_eq!(ends(&params(json!([3, 3]), 0)), [Some(1000), None, Some(2000), Some(6000), Some(2000)]);
+    // Ranks on hosts: nothing is copied, and a rendezvous is done with its last byte.
+    assert_eq!(ends(&params(json!([1, 2]), 0)), [None, Some(1000), None, Some(6000), Some(1000)]);
+    assert_eq!(ends(&params(json!([1, 2]), 65_535)), [None, Some(1000), None, Some(5000), Some(1000)]);
+    // A sender on its host has nothing to do with the copy to the receiver.
+    assert_eq!(ends(&params(json!([1, 4]), 0)), [None, Some(1000), Some(2000), Some(6000), Some(2000)]);
+    // Whoever the receive takes it from.
+    let mut any = params(json!([1, 4]), 0);
+    any["file"] = named(json!([text.replace("from 0", "from -1")]));
+    assert_eq!(ends(&any), ends(&params(json!([1, 4]), 0)));
+    // Two messages by way of one host: a gap stands between what leaves the sender.
+    let pair = two("a: send 1000b to 1\nb: send 1000b to 1", "a: recv 1000b from 0\nb: recv 1000b from 0");
+    let paced = json!({ "file": named(json!([pair])), "format": "goal", "ranks": [1, 2], "hosts": [3, 3],
+        "message": { "staging": true, "gap": 5000 } });
+    assert_eq!(time_of(&world, "program", &paced), 1000 + 5000 + 1000 + 1000);
+    let few = refusal(&world, "program", &params(json!([3]), 0));
+    assert!(few.contains("hosts: 1 for 2 ranks; name the host memory of each"), "{few}");
+    let mut network = params(json!([3, 4]), 0);
+    network["message"]["per_byte"] = json!(1.0);
+    assert!(refusal(&world, "program", &network).contains("message.staging: the LogGOPS network has no hosts"));
+}

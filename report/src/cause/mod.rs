@@ -1,0 +1,167 @@
+//! Why a transfer took as long as it did: typed for programs, and as a sentence for a person.
+
+mod kind;
+
+pub use kind::CauseKind;
+
+use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_plugin_api::{Cause, Direction, LinkId};
+use weir_scenario::{Regions, Scenario};
+use weir_sim_core::{Bottleneck, Departure, TaskId};
+
+use crate::delay::is_mostly_waiting;
+use crate::link::Ends;
+use crate::served::engine_name;
+use crate::{Alone, Run};
+
+/// The parts of which the words of `cause` are made.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Cause")]
+pub struct TransferCause<'a> {
+    /// What it is.
+    pub kind: CauseKind,
+    /// The link at which it kept the transfer back; null where none is known.
+    #[serde(borrow)]
+    link: Option<Ends<'a>>,
+    /// The id of the transfer responsible; null where none is named.
+    by: Option<Cow<'a, str>>,
+    /// The engine that it was queued for, `gpu0/send`; only of `engine-busy`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    engine: Option<Cow<'a, str>>,
+    /// What kept its rate down at its `bottleneck` after its start; only of `engine-busy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_bottleneck: Option<CauseKind>,
+    /// The node whose links have one bandwidth together; only of `shared-bandwidth`, where that is no single link's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    node: Option<Cow<'a, str>>,
+    /// The region of the link, where parts of the fabric have policies of their own.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    region: Option<Cow<'a, str>>,
+    /// The policy of that region.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    policy: Option<Cow<'a, str>>,
+}
+
+impl Display for TransferCause<'_> {
+    fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
+        match &self.node {
+            Some(node) => write!(to, "memory of {node} shared with {}", self.by.as_deref().unwrap_or("others"))?,
+            None => self.kind.write_sentence(self.by.as_deref(), to)?,
+        }
+        match (&self.region, &self.policy) {
+            (Some(region), Some(policy)) => write!(to, " ({region}: {policy})"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a> TransferCause<'a> {
+    /// The id of the transfer responsible, where one is named.
+    pub(crate) fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
+    /// The region of the link, where parts of the fabric have policies of their own.
+    pub(crate) fn region(&self) -> Option<&str> {
+        self.region.as_deref()
+    }
+
+    /// What kept the rate down at the `bottleneck`, whether or not more was lost in a queue before the start.
+    pub(crate) fn at_bottleneck(&self) -> CauseKind {
+        self.at_bottleneck.unwrap_or(self.kind)
+    }
+
+    /// Of a transfer of a run; `None` for one that never had a rate.
+    #[must_use]
+    pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
+        Self::of_departure(run.scenario, run.alone, run.arbiter.regions, &run.departure(task)?)
+    }
+
+    /// Of a transfer: its engine where it lost most of its time queued for that, else its bottleneck.
+    pub(crate) fn of_departure(
+        scenario: &'a Scenario,
+        alone: &Alone<'_>,
+        regions: Option<&'a Regions>,
+        transfer: &Departure,
+    ) -> Option<Self> {
+        let at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
+        if is_mostly_waiting(alone, transfer) {
+            Some(Self::queued(scenario, transfer, at_bottleneck.map(|cause| cause.kind)))
+        } else {
+            at_bottleneck
+        }
+    }
+
+    fn queued(scenario: &'a Scenario, transfer: &Departure, at_bottleneck: Option<CauseKind>) -> Self {
+        let behind = transfer.queued_behind;
+        Self {
+            kind: CauseKind::EngineBusy,
+            link: None,
+            by: (behind != TaskId::NONE).then(|| scenario.task_name(behind)),
+            engine: Some(engine_name(scenario, transfer.engine).into()),
+            at_bottleneck,
+            node: None,
+            region: None,
+            policy: None,
+        }
+    }
+
+    fn at(scenario: &'a Scenario, regions: Option<&'a Regions>, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
+        let (cause, link) = (bottleneck.binding.cause(), link_of(bottleneck));
+        if cause == Cause::Unknown && link.is_none() {
+            return None;
+        }
+        let (by, itself) = (bottleneck.binding.by, bottleneck.binding.by == task.0);
+        let by = (by != u32::MAX && !itself).then(|| scenario.task_name(TaskId(by)));
+        let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
+        let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
+        let kind = match shared {
+            Some(_) => CauseKind::SharedBandwidth,
+            // It has waited there: one that goes another way at once does not.
+            None if cause == Cause::LinkDown && !itself && scenario.changes.on_failure.reroutes() => {
+                CauseKind::NoOtherRoute
+            }
+            None => CauseKind::new(cause, lateral, by.is_some()),
+        };
+        let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());
+        let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
+        let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
+        let link = link.map(|link| Ends::of(scenario, link));
+        // No policy of a region has decided it.
+        let (region, policy) = if shared.is_some() { (None, None) } else { (region, policy) };
+        Some(Self { kind, link, by, engine: None, at_bottleneck: None, node, region, policy })
+    }
+}
+
+/// Where a transfer lost most: the engine that it was queued for, or the link at which it was held back; `None` where its
+/// own limit did, or nothing is known.
+#[must_use]
+pub fn place_text(run: &Run<'_>, task: TaskId) -> Option<String> {
+    match TransferCause::of(run, task)? {
+        TransferCause { engine: Some(engine), .. } => Some(engine.into_owned()),
+        TransferCause { node: Some(node), .. } => Some(format!("memory of {node}")),
+        _ => bottleneck_link(run, task).map(|link| run.link_text(link)),
+    }
+}
+
+/// The link that held a transfer back for the largest part of its time, where one is known; none does where its own limit did.
+#[must_use]
+pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
+    let bottleneck = &run.bottleneck(task)?;
+    link_of(bottleneck).filter(|_| bottleneck.binding.cause() != Cause::OwnLimit)
+}
+
+/// The link that decided a transfer's rate for the largest part of its time, also where its own limit did.
+pub(crate) fn link_of(bottleneck: &Bottleneck) -> Option<LinkId> {
+    (!bottleneck.binding.link.is_none()).then_some(bottleneck.binding.link)
+}
+
+/// Why: `head-of-line blocked behind b`. `None` for a task that never had a rate.
+#[must_use]
+pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
+    TransferCause::of(run, task).map(|cause| cause.to_string())
+}
