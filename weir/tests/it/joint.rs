@@ -50,6 +50,54 @@ fn a_barrier_splits_orders_and_adds_up_in_the_bound() {
     assert!(found.result.proved_optimal && found.result.evaluated < 256, "by the bound: {found:?}");
 }
 
+/// Bounds by hand, on a switch with three devices at 1 GB/s: 1 MB takes 1 ms on each link.
+#[test]
+fn bounds_of_programs_by_hand() {
+    let text = |items: &[&str], objective: &str| {
+        let items: String = items.iter().map(|item| format!("  - {item}\n")).collect();
+        format!(
+            "weir: 1\ntopology:\n  link_types: {{ x: {{ bandwidth: 1GB/s }} }}\n  \
+             tree: {{ s: {{ kind: switch, children: {{ \"g[0-2]\": {{ kind: gpu, link: x }} }} }} }}\narbiter: max-min\n\
+             workload:\n{items}optimize: {{ vary: order{objective} }}\n"
+        )
+    };
+    let late = [
+        "compute: { id: k, device: g2, time: 10ms }",
+        "transfer: { id: a, from: g0, to: g2, size: 10MB, after: [k] }",
+        "transfer: { id: b, from: g1, to: g2, size: 20MB, after: [k] }",
+        "transfer: { id: c, from: g0, to: g1, size: 1MB }",
+    ];
+    let behind_engine = [
+        "transfer: { id: a, from: g0, to: g1, size: 10MB, limit: 0.5GB/s }",
+        "transfer: { id: b, from: g0, to: g2, size: 10MB, limit: 0.5GB/s }",
+        "transfer: { id: c, from: g1, to: g2, size: 10MB, after: [a, b] }",
+    ];
+    let behind_link = [
+        "transfer: { id: a, from: g0, to: g2, size: 10MB }",
+        "transfer: { id: d, from: g0, to: g1, size: 1MB }",
+        "transfer: { id: b, from: g1, to: g2, size: 20MB }",
+        "transfer: { id: c, from: g2, to: g0, size: 10MB, after: [a, b] }",
+    ];
+    for (items, objective, by, ms) in [
+        // 30 MB arrive at g2 once 10 ms are over.
+        (&late[..], "", "the busiest link, s → g2", 40.0),
+        // 40 ms of sending, and then that of g1; the link out of g0 is busy for 20 ms.
+        (&behind_engine, "", "the busiest engine", 50.0),
+        // Into g2 go 30 MB, and then 10 MB back; no device sends for more than 20 ms before.
+        (&behind_link, "", "the busiest engine", 40.0),
+        (&behind_link, ", objective: { max: { a: 5, b: 1 } }", "the critical path", 50.0),
+        (&behind_link, ", objective: { sum: { a: 5, b: 1 } }", "the critical path", 70.0),
+    ] {
+        let file = file("bounds.yaml", &text(items, objective));
+        let local =
+            SearchOptions { method: Some(Method::LocalSearch), candidates: Some(1), ..SearchOptions::default() };
+        let report = found(&file, &local);
+        let bound = report.result.bound.expect("a bound") / 1e9;
+        assert!((bound / ms - 1.0).abs() < 1e-8, "{by}: {bound} ms, not {ms}");
+        assert_eq!(report.bound_by.as_deref(), Some(by), "{ms}");
+    }
+}
+
 /// 30, 20 and 10 MB at 1 GB/s, one after another: the shortest first gives 10 + 30 + 60 ms, as Smith's rule says.
 #[test]
 fn objectives_of_items() {
