@@ -39,7 +39,7 @@ pub(super) struct BestPlacement {
 }
 
 /// The best of all starts and the baseline; the lexicographically smallest placement among equals. The baseline is refined
-/// too where no start is better.
+/// too where no start is better, and the best of all gets more kicks.
 pub(super) fn search<T: Number>(
     problem: &Problem<'_, T>,
     baseline: &[usize],
@@ -73,14 +73,13 @@ pub(super) fn search<T: Number>(
         found.push(polish(groups, effort.kicks, &mut stream(seed, starts)));
     }
     let mut weighed = found.iter().map(|f| f.weighed).sum();
-    let best = found.into_iter().fold(as_is, |best, f| if f.key() < best.key() { f } else { best });
-    let last = polish(
-        problem.to_groups(&best.placement),
-        effort.kicks.saturating_mul(KICKS_OF_BEST),
-        &mut stream(seed, starts + 1),
-    );
-    weighed += last.weighed;
-    let best = if last.key() < best.key() { last } else { best };
+    let mut best = found.into_iter().fold(as_is, |best, f| if f.key() < best.key() { f } else { best });
+    if !stop() {
+        let (groups, kicks) = (problem.to_groups(&best.placement), effort.kicks.saturating_mul(KICKS_OF_BEST));
+        let last = polish(groups, kicks, &mut stream(seed, starts + 1));
+        weighed += last.weighed;
+        best = if last.key() < best.key() { last } else { best };
+    }
     BestPlacement { placement: best.placement, total: best.total.wide(), weighed }
 }
 
