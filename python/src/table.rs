@@ -77,7 +77,7 @@ fn nulls(known: Known) -> Option<NullBuffer> {
     known.flags().map(NullBuffer::from)
 }
 
-/// Texts as Arrow has them, with places of 64 bits, as pandas keeps them.
+/// Texts as Arrow has them, with 64-bit offsets, as pandas keeps them.
 fn texts_of(texts: Texts) -> Result<ArrayRef, ArrowError> {
     let (data, offsets, known) = texts.into_parts();
     let data = Buffer::from_vec(data.into_bytes());

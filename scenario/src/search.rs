@@ -52,7 +52,7 @@ impl Scenario {
     }
 
     /// What each source sends, split where waits put all that comes before ahead of all that follows, as a barrier does.
-    /// Orders that keep to these stages are the only ones that no wait contradicts by itself.
+    /// Any other order than one stage after the other contradicts a wait.
     #[must_use]
     pub fn stages(&self, sources: &[Source]) -> Vec<Vec<Vec<TaskId>>> {
         let sent: Vec<&[TaskId]> = sources.iter().map(|source| &*source.tasks).collect();

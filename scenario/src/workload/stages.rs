@@ -119,6 +119,9 @@ fn split(items: Vec<Item>) -> Vec<Vec<TaskId>> {
 
 #[cfg(test)]
 mod tests {
+    use weir_plugin_api::SimTime;
+    use weir_sim_core::{EngineId, ServiceId, Task, TaskGraphBuilder, Work};
+
     use super::*;
 
     fn counted(earlier: &[usize]) -> Vec<Vec<u32>> {
@@ -135,6 +138,31 @@ mod tests {
         assert_eq!(counted(&[0, 1, 0]), [[0, 1, 2]]);
         assert_eq!(counted(&[0, 0]), [[0, 1]]);
         assert_eq!(counted(&[1, 0]), [[1], [0]]);
+    }
+
+    /// 130 transfers of a chain, of which the last two both wait for the one before: more than are followed at a time, behind
+    /// those of another source.
+    #[test]
+    fn more_than_64_are_followed() {
+        let mut graph = TaskGraphBuilder::new();
+        let nothing = Task {
+            start: SimTime::ZERO,
+            engine: EngineId::NONE,
+            service: ServiceId::PLAIN,
+            work: Work::Nothing { counted: true },
+        };
+        let tasks: Vec<TaskId> = (0..140).map(|_| graph.task(nothing)).collect();
+        (11..139).for_each(|at| graph.wait(tasks[at], tasks[at - 1]));
+        graph.wait(tasks[139], tasks[137]);
+        let item = |at: usize| Item { source: usize::from(at >= 10), tasks: vec![tasks[at]], earlier: 0 };
+        let mut items: Vec<Item> = (0..140).map(item).collect();
+        count_earlier(&graph.build().expect("no cycle"), &mut items);
+        let expected = |at: usize| if at < 10 { 0 } else { at.min(138) - 10 };
+        assert!(items.iter().enumerate().all(|(at, item)| item.earlier == expected(at)));
+        assert_eq!(
+            split(items.split_off(10)).iter().map(Vec::len).collect::<Vec<_>>(),
+            [vec![1; 128], vec![2]].concat()
+        );
     }
 
     #[test]
