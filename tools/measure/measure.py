@@ -6,7 +6,6 @@ See README.md.
 
 import argparse
 import csv
-import ctypes
 import os
 import statistics
 import sys
@@ -18,13 +17,10 @@ HOST_TESTS = ["copy", "both", "streams", "mapped"]
 PEER_TESTS = ["peer", "peer-both", "sets"]
 TESTS = HOST_TESTS + PEER_TESTS
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
-# Streams of one device that PyTorch has (c10/cuda/CUDAStream.cpp, kStreamsPerPool); a further one is the first again.
-POOL = 32
-# How long the GPU waits while work is enqueued, in cycles: some 10 ms, and 1 ms for each stream (assumed: enqueueing takes some 10 us).
-GATE, GATE_PER_STREAM = 20_000_000, 2_000_000
-# Read by CUDA when it starts. Devices are numbered by bus id, as nvidia-smi and `weir import` number them; without the second, 8
-# hardware queues hold all streams, and those that share one wait for each other.
-ENVIRONMENT = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
+# How long the GPU waits while work is enqueued, in cycles: some 10 ms, and 1 ms for each part (assumed: enqueueing takes some 10 us).
+GATE, GATE_PER_PART = 20_000_000, 2_000_000
+# Read by CUDA when it starts: devices are numbered by bus id, as nvidia-smi and `weir import` number them.
+ENVIRONMENT = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
 def size(text):
@@ -54,7 +50,7 @@ def parse(arguments):
     parser.add_argument("--largest", type=size, default=size("1GiB"), help="largest copy (default: 1GiB)")
     parser.add_argument("--factor", type=positive, default=4, help="from one size to the next (default: 4)")
     parser.add_argument("--streams", type=positive, nargs="+", default=[1, 2, 4, 8, 16, 32, 64],
-                        help="numbers of streams around the kernel (default: 1 2 4 8 16 32 64)")
+                        help="numbers of parts around the kernel, as of an offload (default: 1 2 4 8 16 32 64)")
     parser.add_argument("--kernel-ms", type=float, default=10.0, help="length of the kernel in ms (default: 10)")
     parser.add_argument("--repeats", type=positive, default=20, help="times each copy is measured (default: 20)")
     parser.add_argument("--flows", type=positive, default=3, help="copies at once in `sets`, 2 to 5 (default: up to 3)")
@@ -117,7 +113,7 @@ def describe(item):
     text = {
         "copy": "one copy to the device, one to the host, each alone",
         "both": "copies both ways at once",
-        "streams": f"copies in, a kernel and copies out in {streams} streams",
+        "streams": f"copies in, a kernel and copies out in {streams} parts",
         "mapped": "a kernel reads mapped host memory",
     }[test]
     return f"gpu {gpu}, {count} B: {text}"
@@ -138,24 +134,12 @@ def mapped_kernel():
     return read
 
 
-def new_streams(torch, count):
-    """Different streams of the current device, also where PyTorch would hand out the same ones again."""
-    if count <= POOL:
-        return [torch.cuda.Stream() for _ in range(count)]
-    streams = []
-    for _ in range(count):
-        handle = ctypes.c_void_p()
-        torch.cuda.check_error(torch.cuda.cudart().cudaStreamCreate(ctypes.addressof(handle)))
-        streams.append(torch.cuda.ExternalStream(handle.value))
-    return streams
-
-
-def opened_gate(torch, streams):
+def opened_gate(torch, streams, parts):
     """An event of the current device that comes once all is enqueued, so that the time to enqueue is not measured; `streams` wait for it."""
     # Not the default stream, for which streams made without PyTorch wait.
     gate, begin = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True)
     with torch.cuda.stream(gate):
-        torch.cuda._sleep(GATE + GATE_PER_STREAM * len(streams))
+        torch.cuda._sleep(GATE + GATE_PER_PART * parts)
         begin.record(gate)
     for stream in streams:
         stream.wait_event(begin)
@@ -175,13 +159,13 @@ class Bench:
     def event(self):
         return self.torch.cuda.Event(enable_timing=True)
 
-    def timed(self, streams, work):
-        """Median seconds of `work` between the common start of the streams and the last end of each of them."""
+    def timed(self, streams, work, parts=1):
+        """Median seconds between the common start of the streams and the end of each, of `work` that enqueues `parts` pieces to them."""
         torch, samples = self.torch, []
         for repeat in range(self.args.repeats + 2):
             ends = [self.event() for _ in streams]
             torch.cuda.synchronize()
-            begin = opened_gate(torch, streams)
+            begin = opened_gate(torch, streams, parts)
             work()
             for stream, end in zip(streams, ends):
                 end.record(stream)
@@ -233,32 +217,33 @@ class Bench:
             yield self.row(f"{group}-{way}", way, count, seconds, group, "copy")
 
     def streams(self, count, number):
-        """Copies in, kernel and copies out, cut in `number` parts: an `offload` of weir."""
+        """Copies in, kernel and copies out, cut in `number` parts: an `offload` of weir.
+
+        One stream for each engine, with the parts in order. With one for each part, those that are released together run in any
+        order, and waits between them that keep the order take longer than the gap between two copies.
+        """
         torch = self.torch
         host, device = self.buffers(count)
-        streams = new_streams(torch, number)
         parts = list(zip(host.chunk(number), device.chunk(number)))
+        copies_in, kernels, copies_out = engines = [torch.cuda.Stream() for _ in range(3)]
 
-        def in_order(step):
-            """Streams that are released together run in any order; in a program they run as they are issued."""
-            before = None
-            for stream, (near, far) in zip(streams, parts):
-                with torch.cuda.stream(stream):
-                    if before is not None:
-                        stream.wait_event(before)
-                    step(near, far)
-                    before = torch.cuda.Event()
-                    before.record(stream)
+        def done(stream):
+            event = torch.cuda.Event()
+            event.record(stream)
+            return event
 
         def work():
-            in_order(lambda near, far: far.copy_(near, non_blocking=True))
-            # One after another, as kernels that fill the GPU run; this one would leave room for the next.
-            in_order(lambda near, far: torch.cuda._sleep(int(self.cycles / number)))
-            for stream, (near, far) in zip(streams, parts):
-                with torch.cuda.stream(stream):
+            for near, far in parts:
+                with torch.cuda.stream(copies_in):
+                    far.copy_(near, non_blocking=True)
+                with torch.cuda.stream(kernels):
+                    kernels.wait_event(done(copies_in))
+                    torch.cuda._sleep(int(self.cycles / number))
+                with torch.cuda.stream(copies_out):
+                    copies_out.wait_event(done(kernels))
                     near.copy_(far, non_blocking=True)
 
-        seconds = max(self.timed(streams, work))
+        seconds = max(self.timed(engines, work, number))
         name = f"streams-{self.device}-{count}-{self.args.kernel_ms:g}ms-{number}"
         yield self.row(name, "in", count, seconds, name, "streams", number)
 
@@ -304,7 +289,7 @@ class Peers:
             for gpu in {gpu for flow in flows for gpu in flow}:
                 torch.cuda.synchronize(gpu)
             torch.cuda.set_device(first)
-            begin = opened_gate(torch, sources)
+            begin = opened_gate(torch, sources, len(sources))
             for source_stream, target_stream, (source, target) in zip(sources, targets, buffers):
                 # PyTorch lets the copy wait for the current stream of the target's device, and that stream for the copy
                 # (aten/src/ATen/native/cuda/Copy.cu). With one of its own it waits for no other copy to the same device.

@@ -65,7 +65,6 @@ class Tensor:
         target = self.cuda.current[ends[-1]]
         stream.time = max(stream.time, target.time) + self.count / RATE
         target.time = max(target.time, stream.time)
-        self.cuda.used.append(stream)
 
 
 class Cuda:
@@ -75,19 +74,10 @@ class Cuda:
         self.devices, self.peers, self.at = devices, peers, 0
         self.current = {device: Stream(device) for device in range(devices)}
         self.pools = {device: itertools.cycle([Stream(device) for _ in range(POOL)]) for device in range(devices)}
-        self.used, self.Event = [], Event
+        self.Event = Event
 
     def Stream(self):
         return next(self.pools[self.at])
-
-    def ExternalStream(self, handle):
-        return Stream(self.at)
-
-    def cudart(self):
-        return types.SimpleNamespace(cudaStreamCreate=lambda handle: 0)
-
-    def check_error(self, code):
-        assert code == 0
 
     @contextlib.contextmanager
     def device(self, device):
@@ -160,14 +150,7 @@ class Copies(unittest.TestCase):
         self.assertEqual([float(row[4]) for row in rows], [1.0] * 4)
         self.assertEqual([row[1:3] for row in rows[:2]], [["cpu0", "gpu0"], ["gpu0", "cpu0"]])
 
-    def test_64_streams_are_64(self):
-        bench = measure.Bench(torch(1), measure.parse(["--repeats", "1"]), 0)
-        for number in [1, 32, 64]:
-            bench.torch.cuda.used.clear()
-            list(bench.streams(1 << 20, number))
-            self.assertEqual(len(set(map(id, bench.torch.cuda.used))), number)
-
-    def test_copies_in_and_parts_of_the_kernel_run_one_after_another(self):
+    def test_each_engine_runs_one_part_after_another(self):
         bench = measure.Bench(torch(1), measure.parse(["--repeats", "1", "--kernel-ms", "40"]), 0)
         # Parts of 1 ms each way: the first in, both kernels of 20 ms, the last out. Without a kernel: two in, the last out.
         row = list(bench.streams(2 * 10**6, 2))[0]

@@ -22,7 +22,7 @@ const ROUNDED: f64 = 1e-7;
 pub(super) const ALIKE: f64 = 2.0;
 
 /// Number of devices behind a link, whatever side has fewer; memory of a host counts as behind none and comes last.
-fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
+pub(super) fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
     let nodes = machine.fabric.nodes();
     let device = |kind| matches!(kind, NodeKind::Gpu | NodeKind::Fpga | NodeKind::Nic | NodeKind::Host);
     let below = |node: NodeId| {

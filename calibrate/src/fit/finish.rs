@@ -2,6 +2,7 @@
 
 use super::bounds;
 use super::certainty::{Certainty, Coupled, LEAST_COLUMN, certainty};
+use super::closest::shared_by;
 use super::error::FitError;
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
 use super::parameter::{Parameter, ParameterKind};
@@ -48,12 +49,15 @@ fn coupled(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Coupled>, FitEr
     Ok(certainty(&problem.jacobian(&solved.parameters, &cleared(&problem, solved))?, &residuals).coupled)
 }
 
-/// Parameters of the arbiter that others make up for go back to where they were, or to their least value where a bandwidth
-/// would otherwise be above what the wire carries.
+/// Of what others make up for, parameters of the arbiter go back to where they were, or to their least value where a bandwidth
+/// would otherwise be above what the wire carries; of latencies, all but that of the links nearest the devices.
 fn anchored(problem: &Problem<'_>, mut solved: Solved) -> Result<Solved, FitError> {
     for group in coupled(problem, &solved)?.iter().filter(|group| !group.hardly) {
         let of_arbiter = |&i: &usize| solved.parameters[i].kind == ParameterKind::Arbiter;
-        let (fixed, moves): (Vec<usize>, Vec<usize>) = group.parameters.iter().copied().partition(of_arbiter);
+        let (fixed, moves): (Vec<usize>, Vec<usize>) = match nearest_latency(problem, &solved, group) {
+            Some(nearest) => group.parameters.iter().partition(|&&i| i != nearest),
+            None => group.parameters.iter().partition(|i| of_arbiter(i)),
+        };
         let (start, least): (Vec<_>, Vec<_>) = fixed
             .iter()
             .map(|&i| (&solved.parameters[i], i))
@@ -72,6 +76,13 @@ fn anchored(problem: &Problem<'_>, mut solved: Solved) -> Result<Solved, FitErro
         }
     }
     Ok(solved)
+}
+
+/// Of latencies that make up for each other, that of the links nearest the devices; `None` where other parameters do, too.
+fn nearest_latency(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Option<usize> {
+    let latencies = group.parameters.iter().all(|&i| solved.parameters[i].kind == ParameterKind::Latency);
+    let distance = |&&i: &&usize| shared_by(problem.machine, &solved.parameters[i]);
+    group.parameters.iter().filter(|_| latencies).min_by_key(distance).copied()
 }
 
 /// What the data say of the values.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
-//! half as long. All rows count the same. What a person reads is the relative error, simulated / measured − 1.
+//! half as long. All rows count the same, unless short ones clearly vary more (noise). What a person reads is the relative error, simulated / measured − 1.
 
 mod bounds;
 mod certainty;
@@ -18,6 +18,7 @@ mod error;
 mod finish;
 mod loggp;
 mod marked;
+mod noise;
 mod options;
 mod outcome;
 pub mod parameter;
@@ -40,8 +41,9 @@ mod wires;
 
 use weir_scenario::{ArbiterSpec, Machine};
 
-use parameter::Setting;
+use parameter::{Parameter, Setting};
 use problem::Problem;
+use solve::Solved;
 
 pub use error::{AboveTheWire, FitError};
 pub use marked::{Marked, marks};
@@ -69,11 +71,27 @@ pub fn fit(
     let simulator = Simulator::new(machine, arbiter, experiments)?.cancelled_by(options.cancel.clone());
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
-    let problem = Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base };
+    let mut problem =
+        Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base, even: 0.0 };
     let mut notes = slots::notes(machine, experiments);
     let parameters = wanted::wanted(&problem, options, &mut notes)?;
-    let solved = structure::best(&problem, parameters, options.finer)?;
+    let solved = solve(&mut problem, &parameters, options)?;
+    notes.extend(noise::note(&problem));
     let fit = finish::finish(&problem, solved, notes)?;
     bounds::check(&problem, &fit)?;
     Ok(fit)
+}
+
+/// The best fit, with the weights of rows that its residuals ask for.
+fn solve(problem: &mut Problem<'_>, parameters: &[Parameter], options: &FitOptions) -> Result<Solved, FitError> {
+    let mut solved = structure::best(problem, parameters.to_vec(), options.finer)?;
+    for _ in 0..noise::ROUNDS {
+        let even = noise::even(problem, &solved)?;
+        if noise::alike(even, problem.even) {
+            break;
+        }
+        problem.even = even;
+        solved = structure::best(problem, parameters.to_vec(), options.finer)?;
+    }
+    Ok(solved)
 }

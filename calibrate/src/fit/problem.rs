@@ -1,4 +1,4 @@
-//! The least-squares problem: residuals ln(simulated / measured), derivatives by central differences, solved by
+//! The least-squares problem: residuals ln(simulated / measured) with their weights, derivatives by central differences, solved by
 //! Levenberg and Marquardt's method.
 
 use std::cell::RefCell;
@@ -11,6 +11,7 @@ use weir_plugin_api::LinkId;
 use weir_scenario::{ArbiterSpec, Machine};
 
 use super::error::FitError;
+use super::noise;
 use super::parameter::{Parameter, Setting};
 use super::simulator::Simulator;
 use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
@@ -48,6 +49,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) fitted: &'a [bool],
     /// All that is not fitted.
     pub(crate) base: &'a Setting,
+    /// Seconds of a row that varies as much by its start as by its rate: shorter ones count less; 0 where all count the same.
+    pub(crate) even: f64,
 }
 
 impl Problem<'_> {
@@ -84,10 +87,11 @@ impl Problem<'_> {
         libm::log((most * ABOVE).min(1e300))
     }
 
-    /// Residuals of the experiments for which `wanted` holds, an empty list for the others.
+    /// Weighted residuals of the experiments for which `wanted` holds, an empty list for the others.
     fn residuals(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
         let simulated = self.simulator.seconds(setting, |e| self.fitted[e] && wanted(e))?;
-        let row = |(s, row): (&f64, &MeasuredTime)| libm::log(s.max(LEAST) / row.seconds);
+        let weight = |row: &MeasuredTime| noise::weight(self.even, row.seconds);
+        let row = |(s, row): (&f64, &MeasuredTime)| libm::log(s.max(LEAST) / row.seconds) * weight(row);
         Ok(simulated.iter().zip(self.experiments).map(|(s, e)| s.iter().zip(&e.rows).map(row).collect()).collect())
     }
 
@@ -96,9 +100,16 @@ impl Problem<'_> {
         self.experiments.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(e, _)| e.rows.len()).sum()
     }
 
-    /// Root of the mean square over all rows.
+    /// The measured seconds of all rows that are fitted.
+    pub(crate) fn fitted_seconds(&self) -> impl Iterator<Item = f64> {
+        let fitted = self.experiments.iter().zip(self.fitted).filter(|(_, fitted)| **fitted);
+        fitted.flat_map(|(e, _)| e.rows.iter().map(|row| row.seconds))
+    }
+
+    /// Root of the weighted mean square over all rows.
     pub(crate) fn root_mean_square(&self, squares: f64) -> f64 {
-        (squares / self.rows().max(1) as f64).sqrt()
+        let weights: f64 = self.fitted_seconds().map(|seconds| noise::weight(self.even, seconds).powi(2)).sum();
+        (squares / weights.max(f64::MIN_POSITIVE)).sqrt()
     }
 
     /// The links that fitted experiments use, ascending.
@@ -110,7 +121,7 @@ impl Problem<'_> {
         all
     }
 
-    /// Residuals of all fitted rows.
+    /// Weighted residuals of all fitted rows.
     pub(crate) fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
         Ok(self.residuals(setting, |_| true)?.into_iter().flatten().collect())
     }

@@ -50,14 +50,21 @@ impl Solved {
         Ok((0..self.at.len()).filter(moves).collect())
     }
 
-    /// Moves some parameters to the least squares; the others are part of what stays.
-    fn descend(&mut self, problem: &Problem<'_>, moves: &[usize]) -> Result<(), FitError> {
+    /// Moves some parameters to the least squares; the others are part of what stays. Where times come out below 0, fixes the
+    /// lowest at 0 and moves nothing else; whether it did so. Times that rows do not tell apart may go far, one up and one
+    /// down, and from there nothing leads back.
+    fn descend(&mut self, problem: &Problem<'_>, moves: &[usize]) -> Result<bool, FitError> {
         let base = self.setting(problem, &self.at);
         let moved: Vec<Parameter> = moves.iter().map(|&i| self.parameters[i].clone()).collect();
         let from: Vec<f64> = moves.iter().map(|&i| self.at[i]).collect();
         let found = Problem { base: &base, ..*problem }.solve(&moved, &from)?;
+        let below = moves.iter().zip(&found).filter(|&(&i, &u)| self.parameters[i].kind.is_time() && u < 0.0);
+        if let Some((&lowest, _)) = below.min_by_key(|(_, u)| OrderedFloat(**u)) {
+            (self.at[lowest], self.zero[lowest]) = (0.0, true);
+            return Ok(true);
+        }
         moves.iter().zip(found).for_each(|(&i, u)| self.at[i] = self.parameters[i].within_limits(u));
-        Ok(())
+        Ok(false)
     }
 
     /// The same with some coordinates given and others moved to make up for it; `None` where rows then fit less well.
@@ -70,25 +77,11 @@ impl Solved {
         let mut other = self.clone();
         given.iter().for_each(|&(i, coordinate)| other.at[i] = coordinate);
         let mut moves = moves.to_vec();
-        loop {
-            other.descend(problem, &moves)?;
-            if !other.fix_at_zero(&moves) {
-                break;
-            }
+        while other.descend(problem, &moves)? {
             moves.retain(|&i| !other.zero[i]);
         }
         other.squares = problem.squares(&other.setting(problem, &other.at))?;
         Ok((other.squares <= self.squares * 1.0001 + slack(problem)).then_some(other))
-    }
-
-    /// Fixes the lowest of the times below 0 at 0; whether there is one.
-    fn fix_at_zero(&mut self, moves: &[usize]) -> bool {
-        let below = moves.iter().copied().filter(|&i| self.parameters[i].kind.is_time() && self.at[i] < 0.0);
-        let lowest = below.min_by_key(|&i| OrderedFloat(self.at[i]));
-        if let Some(lowest) = lowest {
-            (self.at[lowest], self.zero[lowest]) = (0.0, true);
-        }
-        lowest.is_some()
     }
 
     /// Whether no row changes with one bandwidth wide open beside those that no row depends on: at the rate that a transfer
@@ -124,8 +117,7 @@ pub(super) fn solve_from(
     let mut solved = Solved { parameters, at: start, zero: none.clone(), idle: none, squares: f64::NAN };
     let mut moves = solved.moving(problem)?;
     loop {
-        solved.descend(problem, &moves)?;
-        let fixed = solved.fix_at_zero(&moves);
+        let fixed = solved.descend(problem, &moves)?;
         let next = solved.moving(problem)?;
         // What was hidden behind something narrower may be the narrowest now.
         let uncovered = next.iter().any(|i| !moves.contains(i));

@@ -84,16 +84,16 @@ fn equal_weights_do_not_explain_them() {
     assert!(fitted.max(held_out) > 0.15, "fitted {fitted}, held out {held_out}");
 }
 
-/// The values of topologies/h100-host.yaml are found again from the rows that they come from, from far off.
-#[test]
-fn links_of_an_h100_are_found_from_copies_of_all_sizes() {
+/// The values of a topology for one GPU are found again from the rows that they come from, from far off.
+fn links_are_found_from_copies_of_all_sizes(gpu: &str, values: [(&str, f64, f64); 3]) {
     let start = [
         ("link_types.pcie5-x16", "{ kind: pcie, bandwidth: 30GB/s, latency: 100us, shared: 50GB/s }"),
         ("link_types.memory", "{ kind: memory, bandwidth: 300GB/s }"),
     ];
-    let machine = machine("topologies/h100-host.yaml", &start);
-    let text = std::fs::read_to_string(library("measured/h100-fitted.csv")).expect("the rows");
-    let (kind, log) = read_log_text("h100-fitted.csv", &text, &machine, &ReadOptions::default()).expect("a log");
+    let machine = machine(&format!("topologies/{gpu}-host.yaml"), &start);
+    let name = format!("{gpu}-fitted.csv");
+    let text = std::fs::read_to_string(library(&format!("measured/{name}"))).expect("the rows");
+    let (kind, log) = read_log_text(&name, &text, &machine, &ReadOptions::default()).expect("a log");
     assert_eq!((kind, log.experiments.len(), log.skipped.len()), (LogKind::Csv, 38 + 19, 0));
     let found = fit(&machine, &machine.arbiters[0], &log.experiments, &FitOptions::default()).expect("a fit");
     let value = |name: &str| {
@@ -101,14 +101,30 @@ fn links_of_an_h100_are_found_from_copies_of_all_sizes() {
         of.unwrap_or_else(|| panic!("{name} in {:?}", found.parameters)).value
     };
     println!("{:?}", found.parameters);
-    for (name, wanted, room) in [
-        ("bandwidth of pcie5-x16", 55.4e9, 0.01),
-        ("shared of pcie5-x16", 97.6e9, 0.015),
-        ("latency of pcie5-x16", 7.726e-6, 0.05),
-    ] {
+    for (name, wanted, room) in values {
         assert!((value(name) / wanted - 1.0).abs() < room, "{name}: {}", value(name));
     }
     // Copies of 1 MB and more take 23 µs and more.
     let large = found.rows.iter().filter(|row| row.measured > 22e-6);
     assert!(large.map(|row| row.error().abs()).fold(0.0, f64::max) < 0.1);
+}
+
+#[test]
+fn links_of_an_h100_are_found() {
+    let values = [
+        ("bandwidth of pcie5-x16", 55.3e9, 0.01),
+        ("shared of pcie5-x16", 98.6e9, 0.015),
+        ("latency of pcie5-x16", 7.937e-6, 0.05),
+    ];
+    links_are_found_from_copies_of_all_sizes("h100", values);
+}
+
+#[test]
+fn links_of_an_h200_are_found() {
+    let values = [
+        ("bandwidth of pcie5-x16", 55.29e9, 0.01),
+        ("shared of pcie5-x16", 101.5e9, 0.015),
+        ("latency of pcie5-x16", 8.205e-6, 0.05),
+    ];
+    links_are_found_from_copies_of_all_sizes("h200", values);
 }

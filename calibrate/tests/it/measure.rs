@@ -25,7 +25,7 @@ fn a_dry_run_prints_the_plan_and_a_table_without_rows() {
     let plan = String::from_utf8_lossy(&ran.stderr).into_owned();
     // Sizes 1 KiB to 1 MiB by fours: 6; of copy, both and mapped each, and 7 numbers of streams; on two GPUs.
     assert_eq!(plan.lines().count(), 2 * (3 * 6 + 7), "{plan}");
-    assert!(plan.contains("gpu 3, 1048576 B: copies in, a kernel and copies out in 64 streams"), "{plan}");
+    assert!(plan.contains("gpu 3, 1048576 B: copies in, a kernel and copies out in 64 parts"), "{plan}");
 }
 
 /// Copies between three GPUs: 6 alone, 3 both ways, and the graphs of two copies, 4 of which fit three GPUs, and of three.
@@ -92,7 +92,7 @@ class Part:
 def buffers(self, count):
     self.count = count
     return Part(count), Part(count)
-def timed(self, streams, work):
+def timed(self, streams, work, parts=1):
     work()
     return [getattr(self, "count", 0) / 1e9 + 1e-6] * len(streams)
 measure.Bench.buffers, measure.Bench.timed = buffers, timed

@@ -1,6 +1,6 @@
 //! With 2 % noise on every row, values lie within two of their standard errors about 95 times of 100. The seeds are fixed.
 
-use crate::common::{built_in, group, machine, measure};
+use crate::common::{built_in, group, machine, measure, measure_under};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_calibrate::fit::parameter::{Loggp, Setting};
@@ -14,10 +14,15 @@ const MB: u64 = 1_000_000;
 const SEEDS: u64 = 40;
 const NOISE: f64 = 0.02;
 
-/// A factor: 1 and a normal number, the sum of twelve uniform ones less 6, times the noise.
-fn factor(random: &mut ChaCha8Rng) -> f64 {
+/// A normal number: the sum of twelve uniform ones less 6.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
     let uniform = |random: &mut ChaCha8Rng| (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-    1.0 + NOISE * ((0..12).map(|_| uniform(random)).sum::<f64>() - 6.0)
+    (0..12).map(|_| uniform(random)).sum::<f64>() - 6.0
+}
+
+/// A factor: 1 and a normal number times the noise.
+fn factor(random: &mut ChaCha8Rng) -> f64 {
+    1.0 + NOISE * normal(random)
 }
 
 /// Counts how many values lie within two standard errors of what they were made with.
@@ -152,4 +157,32 @@ fn gap_and_time_per_byte() {
         count.add(&found, "per_byte G", TRUE.per_byte);
     }
     count.about_95_percent();
+}
+
+/// Copies begin after 8 µs, give or take 2, and have rates within 0.5 %: half of the rows are noise, the others tell the rates.
+#[test]
+fn starts_that_vary_do_not_hide_what_long_copies_tell() {
+    const GPU: &str = "{ kind: pcie, bandwidth: 55GB/s, latency: 8us, shared: 101GB/s }";
+    let topology = "topologies/h100-host.yaml";
+    let truth = machine(topology, &[("link_types.pcie5-x16", GPU)]);
+    let start = machine(topology, &[]);
+    for seed in 0..SEEDS / 2 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sizes = (0..18).map(|i| 4_000 << i);
+        let (r#in, out) = (|bytes| ("cpu0", "gpu0", bytes), |bytes| ("gpu0", "cpu0", bytes));
+        let once = |bytes| [vec![r#in(bytes)], vec![out(bytes)], vec![r#in(bytes), out(bytes)]];
+        let mut experiments: Vec<Experiment> = sizes.flat_map(once).map(|g| group(&truth, "copies", &g)).collect();
+        measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
+        for row in experiments.iter_mut().flat_map(|e| &mut e.rows) {
+            row.seconds = row.seconds * (1.0 + 0.005 * normal(&mut random)) + 2e-6 * normal(&mut random).max(-3.0);
+        }
+        let found = fit(&start, &start.arbiters[0], &experiments, &FitOptions::default()).expect("a fit");
+        for (name, expected) in [("bandwidth of pcie5-x16", 55e9), ("shared of pcie5-x16", 101e9)] {
+            let fitted = found.parameters.iter().find(|f| f.parameter.name.starts_with(name)).expect("a parameter");
+            let (Known::Error(error) | Known::IfNarrowest(Some(error))) = fitted.known else { panic!("{fitted:?}") };
+            assert!((fitted.value / expected - 1.0).abs() < 0.01, "{seed}: {name} {}", fitted.value);
+            assert!(error < 0.01 * expected, "{seed}: {name} ± {error}");
+        }
+        assert!(found.notes.iter().any(|note| note.contains("count less")), "{:?}", found.notes);
+    }
 }
