@@ -20,12 +20,12 @@ import weir
 
 
 def _long() -> dict[str, object]:
-    """Some seconds long: 60 GPUs, eight times all to all."""
+    """Some seconds long: 60 GPUs, 24 times all to all."""
     gpus = {"g[0-59]": {"kind": "gpu", "link": "l"}}
     topology = {"link_types": {"l": {"bandwidth": "16GB/s"}}, "tree": {"s": {"kind": "switch", "children": gpus}}}
     items = [
         weir.transfer(f"g{a}", f"g{b}", f"{1 + a * 60 + b}MB", id=f"{n}-{a}-{b}").to_dict()
-        for n in range(8) for a in range(60) for b in range(60) if a != b
+        for n in range(24) for a in range(60) for b in range(60) if a != b
     ]
     return {"weir": 1, "topology": topology, "workload": items}
 
@@ -127,7 +127,7 @@ sys.path.insert(0, {tests!r})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 begin = []
 def soon():
-    time.sleep(0.5)
+    time.sleep(0.2)
     begin.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=soon).start()
