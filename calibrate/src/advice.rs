@@ -8,7 +8,7 @@ use weir_scenario::Machine;
 
 use crate::cuts::{CutPlace, Exceeded, not_explained, place_name};
 use crate::drift::drifts;
-use crate::fit::{Compared, Fit, may_reduce, mean_error};
+use crate::fit::{Compared, Fit, may_reduce};
 use crate::measurement::Experiment;
 use crate::proposals::proposals;
 use crate::text::{percent, row_text};
@@ -41,10 +41,11 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     all.extend(drifts(experiments, fit));
     all.extend(proposals(machine, experiments, fit));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
-    let poor = |held_out: bool| mean_error(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
+    let poor =
+        |held_out: bool| fit.weighted_error(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
     let mut worst: Vec<&Compared> = of(held_out).collect();
-    worst.sort_by_cached_key(|row| Reverse(OrderedFloat(row.error().abs())));
+    worst.sort_by_cached_key(|row| Reverse(OrderedFloat(row.error().abs() * fit.weight(row))));
     worst.truncate(WORST);
     let row = |row: &&Compared| {
         let experiment = &experiments[row.experiment];
@@ -53,9 +54,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     };
     let named: Vec<String> = worst.iter().map(row).collect();
     all.push(format!(
-        "the model does not {}: mean error {:.1} %{}\n  the worst rows: {}\n  {}",
+        "the model does not {}: mean error {:.1} %{}{}\n  the worst rows: {}\n  {}",
         if held_out { "predict" } else { "fit" },
         mean * 100.0,
+        if fit.even > 0.0 { ", each row by how much it counts," } else { "" },
         if held_out { " of the rows held out" } else { "" },
         named.join("\n    "),
         remedies(experiments, &worst, made).join("\n  ")

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use weir_plugin_api::LinkId;
 use weir_sim_core::{Fabric, Routes};
 
-use crate::fit::Fit;
-use crate::fit::parameter::Setting;
+use crate::fit::parameter::{ParameterKind, Setting};
+use crate::fit::{Fit, Known};
 use crate::measurement::{Experiment, MeasuredEnd};
 
 /// How far above a bandwidth a throughput may be; *assumed*, above what good measurements repeat to.
@@ -99,9 +99,19 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
 /// that a fit misses is an error of the fit, and so are copies over a link that it makes slower than the topology has it.
 #[must_use]
 pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
-    let Setting { bandwidth, shared, loggp: None, .. } = &fit.setting else { return Vec::new() };
+    let Setting { mut bandwidth, mut shared, loggp: None, .. } = fit.setting.clone() else { return Vec::new() };
+    // What is only known to be enough for the fitted rows may be anything above.
+    for of in fit.parameters.iter().filter(|of| of.known == Known::Enough) {
+        match of.parameter.kind {
+            ParameterKind::Bandwidth => {
+                of.parameter.links.iter().for_each(|link| bandwidth[link.index()] = f64::INFINITY);
+            }
+            ParameterKind::Shared => of.parameter.shared.iter().for_each(|&at| shared[at as usize] = f64::MAX),
+            _ => {}
+        }
+    }
     let given = fabric.bandwidths();
-    let fabric = &with_shared(fabric, shared);
+    let fabric = &with_shared(fabric, &shared);
     let (mut carries, timed): (Vec<f64>, Vec<_>) = (
         bandwidth.iter().zip(given).map(|(fitted, given)| fitted.max(*given)).collect(),
         experiments.iter().map(|e| timed(fabric, e)).collect(),

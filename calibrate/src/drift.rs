@@ -2,7 +2,8 @@
 //!
 //! **What is tested.** Of equal copies of eight sizes or more, each size has its mean error, ln(simulated / measured). In the
 //! order of sizes neighbours are alike where the errors drift: their correlation is 0.6 or more. Independent errors of eight sizes
-//! reach that in 3 of 1,000 cases, those of more sizes less often (10^5 simulated ones each). Errors below 10 % are let be.
+//! reach that in 3 of 1,000 cases, those of more sizes less often (10^5 simulated ones each). Errors below 10 % are let be, those
+//! of rows that count less by how much they count.
 
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ struct OfSize {
     /// Sum of ln(simulated / measured), and of the measured throughput.
     logs: f64,
     throughput: f64,
+    /// Sum of the weights.
+    weights: f64,
     count: usize,
     /// An experiment of that size.
     experiment: usize,
@@ -38,6 +41,10 @@ struct OfSize {
 impl OfSize {
     fn error(&self) -> f64 {
         self.logs / self.count as f64
+    }
+
+    fn weight(&self) -> f64 {
+        self.weights / self.count as f64
     }
 
     fn rate(&self) -> f64 {
@@ -57,6 +64,7 @@ pub(crate) fn drifts(experiments: &[Experiment], fit: &Fit) -> Vec<String> {
         let size = sizes.entry(bytes).or_insert(OfSize { experiment: row.experiment, ..OfSize::default() });
         size.logs += libm::log(row.simulated / row.measured);
         size.throughput += bytes as f64 / row.measured;
+        size.weights += fit.weight(row);
         size.count += 1;
     }
     kinds.values().filter_map(|sizes| drift(experiments, &sizes.values().collect::<Vec<_>>())).collect()
@@ -65,7 +73,7 @@ pub(crate) fn drifts(experiments: &[Experiment], fit: &Fit) -> Vec<String> {
 /// The warning of equal copies, in the order of their sizes.
 fn drift(experiments: &[Experiment], sizes: &[&OfSize]) -> Option<String> {
     let errors: Vec<f64> = sizes.iter().map(|size| size.error()).collect();
-    let largest = errors.iter().fold(0.0_f64, |most, error| most.max(error.abs()));
+    let largest = sizes.iter().map(|size| (size.error() * size.weight()).abs()).fold(0.0, f64::max);
     if sizes.len() < SIZES || largest < SMALL || neighbours(&errors) < ALIKE {
         return None;
     }

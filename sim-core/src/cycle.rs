@@ -4,30 +4,21 @@ use crate::tasks::{TaskGraph, TaskId};
 
 /// A cycle of waits, if there is one: tasks left over by topological order, walked until one repeats.
 pub(crate) fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
-    let mut waits = graph.waits.clone();
-    let mut ready: Vec<TaskId> = (0..waits.len() as u32).map(TaskId).filter(|t| waits[t.index()] == 0).collect();
-    let mut done = 0;
-    while let Some(task) = ready.pop() {
-        done += 1;
-        for next in followers(graph, task) {
-            waits[next.index()] -= 1;
-            if waits[next.index()] == 0 {
-                ready.push(next);
-            }
-        }
-    }
-    if done == waits.len() {
+    let (count, order) = (graph.tasks().len(), graph.along_waits());
+    if order.len() == count {
         return None;
     }
+    let mut left = vec![true; count];
+    order.into_iter().for_each(|task| left[task.index()] = false);
     // Every task left waits for another one left; walking backwards must repeat.
-    let mut before = vec![u32::MAX; waits.len()];
-    for task in (0..waits.len()).filter(|&t| waits[t] > 0) {
-        for next in followers(graph, TaskId(task as u32)) {
+    let mut before = vec![u32::MAX; count];
+    for task in (0..count).filter(|&task| left[task]) {
+        for next in graph.later(TaskId(task as u32)) {
             before[next.index()] = task as u32;
         }
     }
-    let mut at = waits.iter().position(|&w| w > 0)?;
-    let mut seen = vec![false; waits.len()];
+    let mut at = left.iter().position(|&left| left)?;
+    let mut seen = vec![false; count];
     while !seen[at] {
         seen[at] = true;
         at = before[at] as usize;
@@ -40,8 +31,4 @@ pub(crate) fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
     }
     cycle.reverse();
     Some(cycle)
-}
-
-fn followers(graph: &TaskGraph, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
-    graph.successors(task).iter().chain(graph.start_successors(task)).copied()
 }

@@ -269,6 +269,30 @@ impl TaskGraph {
         self.after_start.of(task)
     }
 
+    /// All that waits for the end or the start of a task.
+    pub fn later(&self, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+        self.successors(task).iter().chain(self.start_successors(task)).copied()
+    }
+
+    /// The tasks, each after all that it waits for; all of them, as no built graph has a cycle of waits.
+    #[must_use]
+    pub fn along_waits(&self) -> Vec<TaskId> {
+        let all = || (0..self.tasks.len() as u32).map(TaskId);
+        let mut waits: Vec<u32> = all().map(|task| self.waits(task)).collect();
+        let mut order: Vec<TaskId> = all().filter(|&task| self.waits(task) == 0).collect();
+        let mut at = 0;
+        while let Some(&task) = order.get(at) {
+            for later in self.later(task) {
+                waits[later.index()] -= 1;
+                if waits[later.index()] == 0 {
+                    order.push(later);
+                }
+            }
+            at += 1;
+        }
+        order
+    }
+
     /// Lets these tasks, each named once, run in this order: the k-th one named runs as if it had the k-th lowest id among
     /// them, in queues of engines and wherever else ids decide among equals. Times are reported under their own ids.
     ///

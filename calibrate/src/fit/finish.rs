@@ -36,8 +36,8 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let each = solved.parameters.into_iter().zip(values).zip(known);
     let parameters = each.map(|((parameter, value), known)| Fitted { parameter, value, known }).collect();
     let correlated = certainty.correlated.iter().map(|&(a, b, c)| (moving[a], moving[b], c)).collect();
-    let (arbiter, rank, freedom) = (problem.arbiter.clone(), certainty.rank, certainty.freedom);
-    Ok(Fit { arbiter, parameters, unclear, correlated, rank, rows, freedom, notes, setting })
+    let (arbiter, rank, freedom, even) = (problem.arbiter.clone(), certainty.rank, certainty.freedom, problem.even);
+    Ok(Fit { arbiter, parameters, unclear, correlated, rank, rows, freedom, notes, setting, even })
 }
 
 /// What the data do not tell apart; one fixed at 0 may be there only because another makes up for it.

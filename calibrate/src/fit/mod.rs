@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
-//! half as long. All rows count the same, unless short ones clearly vary more (noise). What a person reads is the relative error, simulated / measured − 1.
+//! half as long. All rows count the same, unless short ones clearly vary more (noise). What a person reads is the relative
+//! error, simulated / measured − 1.
 
 mod bounds;
 mod certainty;
@@ -18,7 +19,7 @@ mod error;
 mod finish;
 mod loggp;
 mod marked;
-mod noise;
+pub(crate) mod noise;
 mod options;
 mod outcome;
 pub mod parameter;

@@ -6,7 +6,7 @@
 //!
 //! s is that of the greatest likelihood for the residuals of a fit, normal and independent; the fit is then made again, until
 //! s stays (Carroll and Ruppert, *Transformation and Weighting in Regression*, 1988, ch. 3: variance functions, estimated
-//! from residuals in turn with the fit).
+//! from residuals in turn with the fit). A wrong model of short copies looks the same, and the long ones are fitted without it.
 
 use super::criterion::CLEARLY;
 use super::error::FitError;
@@ -23,18 +23,18 @@ const LEAST: f64 = 0.1;
 /// How often a fit is made again; *assumed*.
 pub(super) const ROUNDS: usize = 4;
 /// Factor between two values of s that weigh rows alike; *assumed*, far below what residuals tell of s.
-const ALIKE: f64 = 1.2;
+const ALIKE: f64 = 1.5;
 
 /// The weight of a row of `seconds`, where times vary by as much as rates in rows of `even` seconds: from 0 to 1.
-pub(super) fn weight(even: f64, seconds: f64) -> f64 {
+pub(crate) fn weight(even: f64, seconds: f64) -> f64 {
     1.0 / libm::hypot(1.0, even / seconds)
 }
 
 /// The seconds at which a row varies as much by its start as by its rate; 0 where the residuals of a fit do not clearly show
-/// that short rows vary more.
+/// that short rows vary more. Those of the fit itself where that leaves nothing to explain.
 pub(super) fn even(problem: &Problem<'_>, solved: &Solved) -> Result<f64, FitError> {
     if problem.root_mean_square(solved.squares) < EXPLAINED {
-        return Ok(0.0);
+        return Ok(problem.even);
     }
     let equal = Problem { even: 0.0, ..*problem };
     let residuals = equal.all_residuals(&solved.setting(problem, &solved.at))?;
@@ -50,7 +50,11 @@ pub(super) fn alike(a: f64, b: f64) -> bool {
 /// For a person: that short rows count less.
 pub(super) fn note(problem: &Problem<'_>) -> Option<String> {
     let text = |even| {
-        format!("rows shorter than about {} count less: their times vary more", quantity(ParameterKind::Latency, even))
+        format!(
+            "rows shorter than about {} count less: their errors are larger, by chance or because the model does not describe small \
+             copies",
+            quantity(ParameterKind::Latency, even)
+        )
     };
     (problem.even > 0.0).then(|| text(problem.even))
 }

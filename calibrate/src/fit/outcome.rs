@@ -2,6 +2,7 @@
 
 use weir_scenario::ArbiterSpec;
 
+use super::noise::weight;
 use super::parameter::{Parameter, Setting};
 
 /// What the data say of a value.
@@ -124,6 +125,25 @@ pub struct Fit {
     pub notes: Vec<String>,
     /// Everything that a simulation depends on, fitted or not.
     pub setting: Setting,
+    /// Seconds of a row below which rows count less; 0 where all count the same.
+    pub even: f64,
+}
+
+impl Fit {
+    /// How much a row counts, from 0 to 1.
+    pub(crate) fn weight(&self, row: &Compared) -> f64 {
+        weight(self.even, row.measured)
+    }
+
+    /// The same as [`mean_error`] of rows by how much they count.
+    pub(crate) fn weighted_error<'a>(&self, rows: impl IntoIterator<Item = &'a Compared>) -> Option<f64> {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for row in rows {
+            sum += row.error().abs() * self.weight(row);
+            weights += self.weight(row);
+        }
+        (weights > 0.0).then(|| sum / weights)
+    }
 }
 
 /// Mean of |simulated / measured − 1| over some rows, as `weir validate` and docs/accuracy.md have it; `None` for no rows.

@@ -27,9 +27,11 @@ pub(super) struct Shift<'a> {
 }
 
 impl Shift<'_> {
-    /// The value after a number of steps, not below the lowest that means something.
+    /// The value after a number of steps, not below the lowest that means something. A latency may go below 0: it is added to
+    /// what was simulated, and held at 0 it would not make up for the others.
     fn value(&self, steps: f64) -> f64 {
-        let lowest = if self.parameter.kind.is_log() { f64::NEG_INFINITY } else { 0.0 };
+        let free = self.parameter.kind.is_log() || self.parameter.kind == ParameterKind::Latency;
+        let lowest = if free { f64::NEG_INFINITY } else { 0.0 };
         self.parameter.value((self.at + steps * STEP * self.by).max(lowest))
     }
 }

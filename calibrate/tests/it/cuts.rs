@@ -81,3 +81,26 @@ fn shared_bandwidths_are_tested() {
         assert_eq!(not_explained(&machine.fabric, &experiments, &found).len(), expected, "{gbps}");
     }
 }
+
+/// What the memory carries is told by the one group of four copies. Held out of the fit, it is no error of the topology: all
+/// that is known of the memory is that it is enough for one copy.
+#[test]
+fn what_is_only_known_to_be_enough_is_no_limit() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { leaf: { bandwidth: 20GB/s }, mem: { bandwidth: 18GB/s, kind: memory } }\ntree:\n  rc:\n    \
+         kind: root-complex\n    children:\n      cpu0: { kind: cpu, link: mem }\n      'gpu[0-3]': { kind: gpu, link: leaf }\n",
+    );
+    let ends = [("cpu0", "gpu0"), ("cpu0", "gpu1"), ("cpu0", "gpu2"), ("cpu0", "gpu3")];
+    let mut experiments: Vec<Experiment> = ends.iter().map(|one| at_once(&machine, "lone", &[*one], 25.0)).collect();
+    experiments.push(at_once(&machine, "pair", &ends[..2], 50.0));
+    experiments.push(at_once(&machine, "all", &ends, 100.0));
+    let mut held_out = 0;
+    for seed in 0..8 {
+        let options = FitOptions { hold_out: 0.2, seed, latency: Choice::No, ..FitOptions::default() };
+        let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
+        held_out += usize::from(found.rows.iter().any(|row| row.held_out && row.experiment == 5));
+        let cuts = not_explained(&machine.fabric, &experiments, &found);
+        assert!(cuts.is_empty(), "seed {seed}: {cuts:?}");
+    }
+    assert!(held_out > 0);
+}

@@ -1,6 +1,6 @@
 //! With 2 % noise on every row, values lie within two of their standard errors about 95 times of 100. The seeds are fixed.
 
-use crate::common::{built_in, group, machine, measure, measure_under};
+use crate::common::{built_in, group, machine, machine_of, measure, measure_under};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_calibrate::fit::parameter::{Loggp, Setting};
@@ -166,7 +166,7 @@ fn starts_that_vary_do_not_hide_what_long_copies_tell() {
     let topology = "topologies/h100-host.yaml";
     let truth = machine(topology, &[("link_types.pcie5-x16", GPU)]);
     let start = machine(topology, &[]);
-    for seed in 0..SEEDS / 2 {
+    for seed in 0..SEEDS / 8 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let sizes = (0..18).map(|i| 4_000 << i);
         let (r#in, out) = (|bytes| ("cpu0", "gpu0", bytes), |bytes| ("gpu0", "cpu0", bytes));
@@ -185,4 +185,49 @@ fn starts_that_vary_do_not_hide_what_long_copies_tell() {
         }
         assert!(found.notes.iter().any(|note| note.contains("count less")), "{:?}", found.notes);
     }
+}
+
+/// Where all that varies is when copies begin, long rows repeat to 10^-5 and weights stay: errors are of that size.
+#[test]
+fn weights_stay_where_long_rows_leave_nothing_to_explain() {
+    let topology = "topologies/h100-host.yaml";
+    let truth = machine(topology, &[("link_types.pcie5-x16", "{ kind: pcie, bandwidth: 25GB/s, latency: 5us }")]);
+    let start = machine(topology, &[("link_types.pcie5-x16", "{ kind: pcie, bandwidth: 16GB/s, latency: 2us }")]);
+    for seed in 0..SEEDS / 8 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sizes = (0..10).map(|i| 4_096_u64 << (2 * i));
+        let ways = sizes.flat_map(|bytes| [("cpu0", "gpu0", bytes), ("gpu0", "cpu0", bytes)]);
+        let mut experiments: Vec<Experiment> = ways.map(|one| group(&truth, "lone", &[one])).collect();
+        measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
+        for row in experiments.iter_mut().flat_map(|e| &mut e.rows) {
+            row.seconds = row.seconds * (1.0 + 3e-5 * normal(&mut random)) + 1e-6 * normal(&mut random).max(-3.0);
+        }
+        let found = fit(&start, &start.arbiters[0], &experiments, &FitOptions::default()).expect("a fit");
+        let fitted = found.parameters.iter().find(|f| f.parameter.name.starts_with("bandwidth of pcie5-x16"));
+        let value = fitted.expect("a bandwidth").value;
+        assert!((value / 25e9 - 1.0).abs() < 2e-4, "{seed}: {value}");
+        assert!(found.even > 0.0, "{seed}");
+    }
+}
+
+/// The sum of two latencies is all that is told, and one is held at 0: a copy over both does not separate them.
+#[test]
+fn a_copy_over_both_does_not_separate_two_latencies() {
+    let text = |leaf, trunk| {
+        format!(
+            "weir: 1\nlink_types:\n  leaf: {{ bandwidth: 25GB/s, latency: {leaf} }}\n  trunk: {{ bandwidth: 50GB/s, latency: {trunk} }}\n  \
+             mem: {{ bandwidth: 200GB/s, latency: 0us, kind: memory }}\ntree:\n  rc:\n    kind: root-complex\n    children:\n      \
+             cpu0: {{ kind: cpu, link: mem }}\n      sw: {{ kind: switch, link: trunk, children: {{ 'gpu[0-1]': {{ kind: gpu, link: leaf }} }} }}\n"
+        )
+    };
+    let (truth, start) = (machine_of(&text("3us", "1.5us")), machine_of(&text("1us", "1us")));
+    let sizes = [1_024, 65_536, MB, 100 * MB];
+    let ends = [("cpu0", "gpu0"), ("gpu0", "gpu1"), ("gpu1", "cpu0")];
+    let mut experiments: Vec<Experiment> =
+        sizes.iter().flat_map(|&bytes| ends.map(|(a, b)| group(&truth, "lone", &[(a, b, bytes)]))).collect();
+    measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+    let found = run(&start, "max-min", &experiments, &FitOptions::default());
+    let between = |one: &weir_calibrate::fit::Unclear| one.names == ["latency of trunk", "latency of mem"];
+    let unclear = found.unclear.iter().find(|one| between(one)).unwrap_or_else(|| panic!("{:?}", found.unclear));
+    assert!(unclear.remedy.starts_with("no copy"), "{unclear:?}");
 }

@@ -102,6 +102,7 @@ fn the_library_is_written_with_single_links_changed() {
             freedom: 1,
             notes,
             setting: setting.clone(),
+            even: 0.0,
         };
         let text =
             write_topology(&file, &machine, &fit, &options, &[]).unwrap_or_else(|errors| panic!("{}", errors[0]));
@@ -258,7 +259,7 @@ proptest! {
         };
         assert_eq!(tau_fitted.parameter.kind, ParameterKind::Arbiter);
         let arbiter = built_in("pcie-congestion");
-        let fit = Fit { arbiter, parameters: vec![tau_fitted], unclear, correlated: vec![], rank: 1, rows, freedom: 1, notes, setting: setting.clone() };
+        let fit = Fit { arbiter, parameters: vec![tau_fitted], unclear, correlated: vec![], rank: 1, rows, freedom: 1, notes, setting: setting.clone(), even: 0.0 };
         let text = write_topology(&from, &machine, &fit, &options, &["x.csv".to_owned()]).expect("a text");
         std::fs::write(&to, &text).expect("a file");
         let read = load(&to).unwrap_or_else(|error| panic!("{error}\n{text}"));

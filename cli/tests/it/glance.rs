@@ -187,6 +187,23 @@ fn a_timeline_may_be_of_some_links_and_transfers() {
     assert!(wrong.code == 2 && wrong.stderr.contains("has no such link"), "{}", wrong.stderr);
 }
 
+/// Of 10,000 transfers at once there are 5,000 parts of the run, not 10,000 for each of four links.
+#[test]
+fn a_timeline_of_thousands_at_once_has_fewer_values() {
+    let folder = Folder::new();
+    let text = "weir: 1
+topology: { tree: { sw: { kind: switch, children: { \"h[0-7]\": { kind: host, link: { bandwidth: 1GB/s } } } } } }
+ranks: \"h[0-7]\"
+workload:
+  - pattern: { kind: random, count: 10000, seed: 1, size: [1MB, 2MB], within: 1ms }
+";
+    let (file, target) = (folder.write("many.yaml", text), folder.path("trace.json"));
+    let ended = run(&["run", &file, "--timeline", &target, "--timeline-links", "h0->*,h1->*,h2->*,h3->*"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let values = std::fs::read_to_string(&target).expect("is there").matches("\"rate\"").count();
+    assert!((4 * 4_000..4 * 5_100).contains(&values), "{values}");
+}
+
 /// Thinned counters add up to the bytes of each link, wherever the run stops. Packets have no rates, thinned or not.
 #[test]
 fn thinned_counters_add_up() {

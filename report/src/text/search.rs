@@ -108,7 +108,10 @@ fn headline(report: &SearchReport) -> String {
     let _ = match (result.vary, result.method, result.objective.is_cost()) {
         // Such a search weighs sets of ranks.
         (Vary::Placement, Method::Exhaustive, true) => writeln!(out, "exact search among {all} {many}{took}"),
-        (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
+        (_, method, _) => {
+            let many = if result.candidates == Some(1) { one } else { many };
+            writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated)
+        }
     };
     if let Some(StoppedCandidates { candidates, first }) = &report.stopped {
         let one = if result.vary == Vary::Parameters { "candidate" } else { one };

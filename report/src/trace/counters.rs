@@ -14,10 +14,12 @@ use crate::page::PhaseReplay;
 /// Values of all links together at most, where they are thinned: some 220 bytes each, rate and utilisation (*assumed*: below
 /// 10 MB).
 const ALL_POINTS: u64 = 40_000;
+/// Transfers of all parts together at most, where many are under way at once (*assumed*: about 2 s).
+const ALL_SENT: u64 = 50_000_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
-/// a value is the mean of one of so many equal parts of the run that there are [`ALL_POINTS`] at most; a run of fewer changes
-/// keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned. Packets
+/// a value is the mean of one of so many equal parts of the run that there are [`ALL_POINTS`] at most, fewer where that takes
+/// long; a run of fewer changes keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned. Packets
 /// have no rates, and their links no counters.
 pub(super) fn add(
     run: &Run<'_>,
@@ -33,6 +35,7 @@ pub(super) fn add(
     let links = process_of.iter().filter(|&&process| process > 0).count() as u64;
     let parts = (ALL_POINTS / links.max(1)).max(1);
     let is_thinned = is_thinned && run.outcome.events.max(run.outcome.arbitrations) >= parts;
+    let parts = if is_thinned { parts.min(ALL_SENT / most_at_once(run)).max(1) } else { parts };
     let mut counters = Counters::new(run, process_of, events);
     let (mut at, mut ended) = (0, Ok(()));
     let mut take = |phase: &PhaseRecord| {
@@ -59,6 +62,22 @@ pub(super) fn add(
     };
     counters.end();
     ended.and(if is_whole { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) })
+}
+
+/// How many transfers are sent at the same time at most; 1 where there is none.
+fn most_at_once(run: &Run<'_>) -> u64 {
+    let times = run.transfers().map(|task| &run.outcome.tasks[task.index()]).filter(|times| !times.start.is_never());
+    let (mut starts, mut ends): (Vec<SimTime>, Vec<SimTime>) = times.map(|times| (times.start, times.sent)).unzip();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let mut ended = 0;
+    let under_way = starts.iter().enumerate().map(|(at, start)| {
+        while ends.get(ended).is_some_and(|end| end <= start) {
+            ended += 1;
+        }
+        (at + 1 - ended) as u64
+    });
+    under_way.max().unwrap_or(1).max(1)
 }
 
 /// Mean rates of the parts of a run, from what transfers have sent until then.

@@ -27,8 +27,8 @@ struct Item {
 pub(crate) fn stages(tasks: &TaskGraph, groups: &Groups, sources: &[&[TaskId]]) -> Vec<Vec<Vec<TaskId>>> {
     let mut items: Vec<Item> =
         sources.iter().enumerate().flat_map(|(source, sent)| items(groups, source, sent)).collect();
-    let waits: usize =
-        tasks.tasks().len() + (0..tasks.tasks().len()).map(|at| next(tasks, id(at)).count()).sum::<usize>();
+    let count = tasks.tasks().len();
+    let waits = count + (0..count).map(|at| tasks.waits(TaskId(at as u32)) as usize).sum::<usize>();
     if items.len().div_ceil(64).saturating_mul(waits) <= MOST_WAITS {
         count_earlier(tasks, &mut items);
     }
@@ -42,37 +42,9 @@ fn items(groups: &Groups, source: usize, sent: &[TaskId]) -> Vec<Item> {
     wholes.map(|tasks| Item { source, tasks: tasks.to_vec(), earlier: 0 }).collect()
 }
 
-fn id(at: usize) -> TaskId {
-    TaskId(at as u32)
-}
-
-/// What waits for the end or the start of a task.
-fn next(tasks: &TaskGraph, task: TaskId) -> impl Iterator<Item = TaskId> {
-    tasks.successors(task).iter().chain(tasks.start_successors(task)).copied()
-}
-
-/// The tasks, each after all that it waits for.
-fn along_waits(tasks: &TaskGraph) -> Vec<TaskId> {
-    let count = tasks.tasks().len();
-    let mut waits = vec![0_u32; count];
-    (0..count).for_each(|at| next(tasks, id(at)).for_each(|later| waits[later.index()] += 1));
-    let mut order: Vec<TaskId> = (0..count).filter(|&at| waits[at] == 0).map(id).collect();
-    let mut at = 0;
-    while let Some(&task) = order.get(at) {
-        for later in next(tasks, task) {
-            waits[later.index()] -= 1;
-            if waits[later.index()] == 0 {
-                order.push(later);
-            }
-        }
-        at += 1;
-    }
-    order
-}
-
 /// Counts what is before each item, for 64 items at a time: a bit of each goes along the waits.
 fn count_earlier(tasks: &TaskGraph, items: &mut [Item]) {
-    let order = along_waits(tasks);
+    let order = tasks.along_waits();
     let mut own = vec![0_u64; tasks.tasks().len()];
     let mut before = own.clone();
     for first in (0..items.len()).step_by(64) {
@@ -85,7 +57,7 @@ fn count_earlier(tasks: &TaskGraph, items: &mut [Item]) {
         for &task in &order {
             let all = before[task.index()] | own[task.index()];
             if all != 0 {
-                next(tasks, task).for_each(|later| before[later.index()] |= all);
+                tasks.later(task).for_each(|later| before[later.index()] |= all);
             }
         }
         let sources: Vec<usize> = items[first..last].iter().map(|item| item.source).collect();
@@ -126,7 +98,7 @@ mod tests {
 
     fn counted(earlier: &[usize]) -> Vec<Vec<u32>> {
         let items = earlier.iter().enumerate();
-        let items = items.map(|(at, &earlier)| Item { source: 0, tasks: vec![id(at)], earlier }).collect();
+        let items = items.map(|(at, &earlier)| Item { source: 0, tasks: vec![TaskId(at as u32)], earlier }).collect();
         split(items).iter().map(|stage| stage.iter().map(|task| task.0).collect()).collect()
     }
 

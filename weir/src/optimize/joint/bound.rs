@@ -187,16 +187,13 @@ impl<'a> Lower<'a> {
     /// Fills in when tasks can be ready and have ended, those that wait for nothing first.
     fn along_waits(&mut self) {
         let graph = &self.scenario.tasks;
-        let count = graph.tasks().len();
-        let (mut waits, mut before) = (vec![0_u32; count], vec![Vec::new(); count]);
-        for id in (0..count as u32).map(TaskId) {
+        let order = graph.along_waits();
+        let mut before = vec![Vec::new(); order.len()];
+        for id in (0..order.len() as u32).map(TaskId) {
             graph.successors(id).iter().for_each(|next| before[next.index()].push(id));
-            let later = graph.successors(id).iter().chain(graph.start_successors(id));
-            later.for_each(|next| waits[next.index()] += 1);
         }
         let engines = self.placed.as_ref().is_none_or(|devices| self.moves_whole(devices));
-        let mut open: Vec<TaskId> = (0..count as u32).map(TaskId).filter(|id| waits[id.index()] == 0).collect();
-        while let Some(id) = open.pop() {
+        for id in order {
             let ended = self.all_ended(&before[id.index()], engines);
             let start = self.readies[id.index()].max(ended);
             let end = start + self.least[id.index()] + self.latency(id);
@@ -204,11 +201,7 @@ impl<'a> Lower<'a> {
             let at_end = graph.successors(id).iter().map(|next| (next, end));
             let at_start = graph.start_successors(id).iter().map(|next| (next, start));
             for (next, time) in at_end.chain(at_start) {
-                let at = next.index();
-                (self.readies[at], waits[at]) = (self.readies[at].max(time), waits[at] - 1);
-                if waits[at] == 0 {
-                    open.push(*next);
-                }
+                self.readies[next.index()] = self.readies[next.index()].max(time);
             }
         }
     }
