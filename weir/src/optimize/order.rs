@@ -1,6 +1,7 @@
 //! `vary: order`: the order in which each source sends.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use weir_optimize::order::{
     self, Found, Goal, Keeper, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, visits_all,
@@ -83,6 +84,20 @@ pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>
     let result = with_baseline(own, found.map_err(|error| failure(context.scenario, &error))?.result);
     let order = named(context.scenario, &problem, &result.solution);
     Ok(result.with_solution(Solution::of_order(order)))
+}
+
+/// The order that annealing finds for the scenario as it is, by source; none where the fast search does not cover it, or was
+/// ended before it knew one.
+pub(super) fn annealed(context: &SearchContext<'_>, budget: Option<Duration>) -> Result<Option<Order>, Error> {
+    let covered = context.spec().packets.is_none() && context.scenario.changes.is_empty();
+    let subject = context.subject()?;
+    let Some(problem) = covered.then(|| problem(context, &subject)).and_then(Result::ok) else { return Ok(None) };
+    let options = OrderOptions { method: Method::Anneal, budget, ..options(context, &problem, Goal::Best) };
+    match order::search(&problem, &options, context.cancel, &mut ()) {
+        Ok(found) => Ok(Some(found.result.solution)),
+        Err(OrderError::Cancelled) => Ok(None),
+        Err(error) => Err(failure(context.scenario, &error)),
+    }
 }
 
 fn options(context: &SearchContext<'_>, problem: &OrderProblem<'_>, goal: Goal) -> OrderOptions {

@@ -11,6 +11,7 @@
 mod bound;
 mod candidates;
 mod cut;
+mod ordered;
 mod simulated;
 
 use std::cell::Cell;
@@ -214,10 +215,11 @@ fn some(
     let limit = context.options.candidates.or(context.options.budget.is_none().then_some(tried));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
     let simulated = Simulated::new(context, candidates);
+    let starts = ordered::starts(context, candidates)?;
     let found = LocalSearch {
         space: &candidates.space,
         evaluate: &simulated,
-        starts: &candidates.starts(),
+        starts: &starts,
         bound,
         limit,
         seed: context.options.seed,
