@@ -59,7 +59,7 @@ pub(super) fn note(problem: &Problem<'_>) -> Option<String> {
     (problem.even > 0.0).then(|| text(problem.even))
 }
 
-/// The same for rows, each with its seconds and its residual.
+/// The likeliest s of rows, each with its seconds and its residual; 0 where it is not clearly likelier than none.
 fn most_likely(rows: &[(f64, f64)]) -> f64 {
     let seconds = || rows.iter().map(|&(seconds, _)| seconds);
     let (least, most) = (seconds().fold(f64::INFINITY, f64::min) * LEAST, seconds().fold(0.0, f64::max));

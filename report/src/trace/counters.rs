@@ -19,8 +19,8 @@ const ALL_SENT: u64 = 50_000_000;
 
 /// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart. Thinned,
 /// a value is the mean of one of so many equal parts of the run that there are [`ALL_POINTS`] at most, fewer where that takes
-/// long; a run of fewer changes keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where they are thinned. Packets
-/// have no rates, and their links no counters.
+/// long; a run of fewer changes keeps them all. `replay` tells of phases where the run recorded none, and of what is sent where
+/// they are thinned. Packets have no rates, and their links no counters.
 pub(super) fn add(
     run: &Run<'_>,
     process_of: &[u32],
