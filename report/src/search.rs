@@ -146,6 +146,13 @@ impl SearchReport {
         self.result.objective == Objective::Makespan
     }
 
+    /// Whether all that varies are seeds: then nobody chooses among the candidates, and what counts is their distribution.
+    pub(crate) fn is_sample(&self) -> bool {
+        let is_seed = |path: &str| path.rsplit('.').next() == Some("seed");
+        self.distribution.is_some()
+            && self.grid.as_ref().is_some_and(|grid| grid.grid().axes().iter().all(|axis| is_seed(&axis.path)))
+    }
+
     /// A value of another objective than the makespan, as results write it: times in seconds.
     pub(crate) fn own(&self, value: f64) -> f64 {
         if self.result.objective.is_time() { seconds(value) } else { value }

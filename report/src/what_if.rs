@@ -55,7 +55,7 @@ pub struct Change {
     pub what: Changed,
     /// By which factor; none for no limit, and for one engine more.
     pub factor: Option<f64>,
-    /// Whether this is the smallest factor, in hundredths, that saves as much as no limit.
+    /// Whether this is the smallest factor, in hundredths and up to 16, that saves as much as any, no limit among them.
     pub enough: bool,
     /// The values to set for it, as `weir run --set` takes them; none for a link that the file writes together with others.
     pub set: Vec<SetValue>,

@@ -11,7 +11,7 @@ use super::ScenarioArgs;
     after_help = "Each link type and memory gets 1.1 times and twice its bandwidth and no limit, each latency and overhead \
 is halved, and each kind of device gets one engine more. Every change is a run of its own; the last column is what \
 `weir run --set` and `weir compare --with` take for it.
-\"no more needed\" marks the smallest factor that saves as much as no limit.
+\"no more needed\" marks the smallest factor that saves as much as any.
 
 Examples:
   weir whatif scenarios/pcie/remote-buffers.yaml

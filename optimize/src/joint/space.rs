@@ -136,14 +136,21 @@ fn reorder(order: &mut [usize], rng: &mut impl Rng) {
     }
 }
 
-/// A neighbour, as ranges are in order, or any other.
+/// A neighbour, as ranges are in order, an end, or any other.
 fn other_value(value: usize, values: usize, rng: &mut impl Rng) -> usize {
-    let distance = match below(rng, 4) {
-        0 if value + 1 < values => 1,
-        1 if value > 0 => values - 1,
-        _ => 1 + below(rng, values - 1),
-    };
-    (value + distance) % values
+    let last = values - 1;
+    match below(rng, 5) {
+        0 if value < last => value + 1,
+        1 if value > 0 => value - 1,
+        2 => {
+            if value < last {
+                last
+            } else {
+                0
+            }
+        }
+        _ => (value + 1 + below(rng, last)) % values,
+    }
 }
 
 /// The number of ways to place `ranks` on as many of some devices; none above 2^128.

@@ -1,5 +1,6 @@
 //! The candidates of a search in rows: for a person and as CSV.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::outcome::{Known, Outcome};
@@ -61,14 +62,23 @@ impl<'a> GridTable<'a> {
     /// The `most` best rows, best first; among equals the lower number first.
     #[must_use]
     pub fn ranked(&self, most: usize) -> Vec<GridRow<'a>> {
-        let outcome = self.outcome;
-        let mut all: Vec<Known> = outcome.known().collect();
+        self.first(most, Known::order)
+    }
+
+    /// The `most` worst rows, worst first; among equals the higher number first.
+    #[must_use]
+    pub fn worst(&self, most: usize) -> Vec<GridRow<'a>> {
+        self.first(most, |a, b| Known::order(b, a))
+    }
+
+    fn first(&self, most: usize, order: impl Fn(&Known, &Known) -> Ordering) -> Vec<GridRow<'a>> {
+        let mut all: Vec<Known> = self.outcome.known().collect();
         if most < all.len() {
-            all.select_nth_unstable_by(most, Known::order);
+            all.select_nth_unstable_by(most, &order);
             all.truncate(most);
         }
-        all.sort_unstable_by(Known::order);
-        all.into_iter().filter_map(|known| Self::row(outcome, known)).collect()
+        all.sort_unstable_by(&order);
+        all.into_iter().filter_map(|known| Self::row(self.outcome, known)).collect()
     }
 
     /// The row of a candidate; there is a best as soon as there is any.

@@ -32,8 +32,18 @@ pub fn search(report: &SearchReport) -> String {
         }
     }
     out.push('\n');
-    out.push_str(&verbatim(solution(&report.result.solution)));
+    match slowest(report) {
+        Some(seeds) => out.push_str(&verbatim(format!("the worst: {}", solution(&seeds)))),
+        None => out.push_str(&verbatim(solution(&report.result.solution))),
+    }
     out
+}
+
+/// The seeds with the worst value.
+fn slowest(report: &SearchReport) -> Option<Solution> {
+    let worst = report.grid.as_ref().filter(|_| report.is_sample())?.table().worst(1).pop()?;
+    let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
+    Some(Solution::of_parameters(worst.parameters.into_iter().map(own).collect()))
 }
 
 /// Whether all candidates are shown one by one, so that nothing else need be said of them.
@@ -86,23 +96,7 @@ fn what(vary: Vary) -> (&'static str, &'static str) {
 fn headline(report: &SearchReport) -> String {
     let result = &report.result;
     let (one, many) = what(result.vary);
-    let best = value(report, result.best);
-    let exact = if result.objective.is_time() { format!(" ({} ps)", result.best as u64) } else { String::new() };
-    let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
-    let mut out = format!("best {one}{objective}: {best}{exact}; baseline: {}\n", baseline(report));
-    if let Some((before, after)) = report.simulated.filter(|_| !report.timed()) {
-        let after = after as f64;
-        let before = before.map(|before| before as f64);
-        let before = before.map_or_else(String::new, |ps| format!("; baseline: {}{}", time(ps), gain(ps, after)));
-        let _ = writeln!(out, "simulated: {}{before}", time(after));
-    }
-    let loses = if result.objective == Objective::Throughput { Ordering::Less } else { Ordering::Greater };
-    if report.baseline().is_some_and(|own| OrderedFloat(result.best).cmp(&OrderedFloat(own)) == loses) {
-        out.push_str(
-            "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n",
-        );
-    }
-    out.push_str(&certainty(report));
+    let mut out = if report.is_sample() { sample(report) } else { best(report) };
     let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
     let took = result.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));
     let _ = match (result.vary, result.method, result.objective.is_cost()) {
@@ -122,6 +116,40 @@ fn headline(report: &SearchReport) -> String {
         let _ = writeln!(out, "this search pays for itself after {exchanges} runs");
     }
     out
+}
+
+/// What was found, and how sure that is.
+fn best(report: &SearchReport) -> String {
+    let result = &report.result;
+    let (one, _) = what(result.vary);
+    let best = value(report, result.best);
+    let exact = if result.objective.is_time() { format!(" ({} ps)", result.best as u64) } else { String::new() };
+    let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
+    let mut out = format!("best {one}{objective}: {best}{exact}; baseline: {}\n", baseline(report));
+    if let Some((before, after)) = report.simulated.filter(|_| !report.timed()) {
+        let after = after as f64;
+        let before = before.map(|before| before as f64);
+        let before = before.map_or_else(String::new, |ps| format!("; baseline: {}{}", time(ps), gain(ps, after)));
+        let _ = writeln!(out, "simulated: {}{before}", time(after));
+    }
+    let loses = if result.objective == Objective::Throughput { Ordering::Less } else { Ordering::Greater };
+    if report.baseline().is_some_and(|own| OrderedFloat(result.best).cmp(&OrderedFloat(own)) == loses) {
+        out.push_str(
+            "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n",
+        );
+    }
+    out + &certainty(report)
+}
+
+/// What so many seeds come to.
+fn sample(report: &SearchReport) -> String {
+    let result = &report.result;
+    let measure = if report.timed() { "makespan" } else { result.objective.word() };
+    let [.., p95, _] = result.percentiles.unwrap_or([result.best; PERCENTILES.len()]);
+    let of = |known: Option<f64>| value(report, known.unwrap_or(result.best));
+    let cut = if result.complete { "" } else { "the search ended early; " };
+    let (median, p95, worst) = (of(result.median), value(report, p95), of(result.worst));
+    format!("{cut}{measure} over {} seeds: median {median}, 95 % at most {p95}, worst {worst}\n", result.evaluated)
 }
 
 /// The scenario as it is, and how far the best is from it; or why it stops.
@@ -207,7 +235,11 @@ fn grid(report: &SearchReport) -> String {
     let Some(outcome) = &report.grid else { return String::new() };
     let table = outcome.table();
     let few = listed(report);
-    let rows = if few { table.rows().collect() } else { table.ranked(ROWS) };
+    let rows = match (few, report.is_sample()) {
+        (true, _) => table.rows().collect(),
+        (false, true) => table.worst(ROWS),
+        (false, false) => table.ranked(ROWS),
+    };
     let header: Vec<String> = table.paths().map(|path| format!(">{}", clean(path))).collect();
     let own = (!report.timed()).then(|| format!(">{}", report.result.objective.word()));
     let header = header.into_iter().chain(own).chain([">makespan", ">over best", ""].map(str::to_owned));
@@ -223,7 +255,8 @@ fn grid(report: &SearchReport) -> String {
     let more = if few {
         String::new()
     } else {
-        format!("the best {ROWS} of {} candidates: --csv and --json list all\n", outcome.evaluated())
+        let first = if report.is_sample() { "worst" } else { "best" };
+        format!("the {first} {ROWS} of {} candidates: --csv and --json list all\n", outcome.evaluated())
     };
     sheet.finish() + &more
 }

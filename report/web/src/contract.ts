@@ -1062,7 +1062,7 @@ export interface WhatIfChange {
   what: Changed;
   /** By which factor; none for no limit, and for one engine more. */
   factor: number | null;
-  /** Whether this is the smallest factor, in hundredths, that saves as much as no limit. */
+  /** Whether this is the smallest factor, in hundredths and up to 16, that saves as much as any, no limit among them. */
   enough: boolean;
   /** The values to set for it, as `weir run --set` takes them; none for a link that the file writes together with others. */
   set: SetValue[];

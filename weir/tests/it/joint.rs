@@ -50,27 +50,6 @@ fn a_barrier_splits_orders_and_adds_up_in_the_bound() {
     assert!(found.result.proved_optimal && found.result.evaluated < 256, "by the bound: {found:?}");
 }
 
-/// The best placement by distance, and then its best order by annealing, is where the joint search begins.
-#[test]
-fn together_is_no_worse_than_one_after_the_other() {
-    let text = |ranks: &str, vary: &str| {
-        format!(
-            "weir: 1\ntopology: cs-storm-t2.yaml\narbiter: pcie-congestion\nranks: {ranks}\nworkload:\n  \
-             - pattern: {{ kind: halo, grid: [2, 4], size: 1MiB }}\noptimize: {{ vary: {vary} }}\n"
-        )
-    };
-    let topology = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/topologies/cs-storm-t2.yaml");
-    std::fs::copy(topology, file("cs-storm-t2.yaml", "")).expect("the topology is copied");
-    let plain = SearchOptions::default();
-    let placed = found(&file("placed.yaml", &text("\"gpu[0-7]\"", "placement, objective: distance")), &plain);
-    let ranks = placed.result.solution.placement.expect("a placement").join(", ");
-    let anneal = SearchOptions { method: Some(Method::Anneal), ..plain };
-    let ordered = found(&file("ordered.yaml", &text(&format!("[{ranks}]"), "order")), &anneal).result;
-    let together = found(&file("together.yaml", &text("\"gpu[0-7]\"", "[order, placement]")), &plain).result;
-    assert!(together.best <= ordered.best, "{} above {}", together.best, ordered.best);
-    assert!(ordered.best < ordered.baseline, "{}", ordered.best);
-}
-
 /// Bounds by hand, on a switch with three devices at 1 GB/s: 1 MB takes 1 ms on each link.
 #[test]
 fn bounds_of_programs_by_hand() {

@@ -165,3 +165,45 @@ proptest! {
         }
     }
 }
+
+/// Eight ranks of a Cray CS-Storm exchange halos.
+fn halos(ranks: &str, optimize: &str) -> String {
+    let topology = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/topologies/cs-storm-t2.yaml");
+    std::fs::copy(topology, file("cs-storm-t2.yaml", "")).expect("the topology is copied");
+    format!(
+        "weir: 1\ntopology: cs-storm-t2.yaml\narbiter: pcie-congestion\nranks: {ranks}\nworkload:\n  \
+         - pattern: {{ kind: halo, grid: [2, 4], size: 1MiB }}\noptimize: {{ {optimize} }}\n"
+    )
+}
+
+/// The best placement by distance, and then its best order by annealing, is where the joint search begins.
+#[test]
+fn together_is_no_worse_than_one_after_the_other() {
+    let plain = SearchOptions::default();
+    let placed = found(&file("placed.yaml", &halos("\"gpu[0-7]\"", "vary: placement, objective: distance")), &plain);
+    let ranks = placed.result.solution.placement.expect("a placement").join(", ");
+    let anneal = SearchOptions { method: Some(Method::Anneal), ..plain };
+    let ordered = found(&file("ordered.yaml", &halos(&format!("[{ranks}]"), "vary: order")), &anneal).result;
+    let together = found(&file("together.yaml", &halos("\"gpu[0-7]\"", "vary: [order, placement]")), &plain).result;
+    assert!(together.best <= ordered.best, "{} above {}", together.best, ordered.best);
+    assert!(ordered.best < ordered.baseline, "{}", ordered.best);
+}
+
+/// Two values of which each has thousands, beside orders and placements: a few candidates are no worse than the best values
+/// alone, which are at the ends of the ranges.
+#[test]
+fn together_is_no_worse_than_values_alone() {
+    let (bandwidth, latency) = ("topology.link_types.pcie.bandwidth", "topology.link_types.pcie.latency");
+    let ranges = format!(
+        "parameters: {{ {bandwidth}: {{ from: 2GB/s, to: 30GB/s, step: 1MB/s }}, \
+         {latency}: {{ from: 1ns, to: 1us, step: 1ns }} }}"
+    );
+    let file = file("values.yaml", &halos("\"gpu[0-7]\"", &format!("vary: [order, placement, parameters], {ranges}")));
+    let values = Scenario::opener().set(bandwidth, "30GB/s").set(latency, "1ns").open(&file).expect("it is read");
+    let values = values.run().expect("it runs").makespan().0 as f64;
+    for seed in 0..3 {
+        let options = SearchOptions { seed, candidates: Some(400), ..SearchOptions::default() };
+        let together = found(&file, &options).result;
+        assert!(together.best <= values, "seed {seed}: {} above {values}", together.best);
+    }
+}

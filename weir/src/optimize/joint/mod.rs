@@ -13,6 +13,7 @@ mod candidates;
 mod cut;
 mod ordered;
 mod simulated;
+mod valued;
 
 use std::cell::Cell;
 
@@ -215,13 +216,16 @@ fn some(
     let limit = context.options.candidates.or(context.options.budget.is_none().then_some(tried));
     context.options.watch.begin("candidates", limit.unwrap_or(0), 0);
     let simulated = Simulated::new(context, candidates);
-    let starts = ordered::starts(context, candidates)?;
+    let (starts, taken) = match valued::starts(context, candidates, &simulated, limit)? {
+        Some(found) => found,
+        None => (ordered::starts(context, candidates)?, 0),
+    };
     let found = LocalSearch {
         space: &candidates.space,
         evaluate: &simulated,
         starts: &starts,
         bound,
-        limit,
+        limit: limit.map(|all| all - taken),
         seed: context.options.seed,
         cancel: context.cancel,
     }
