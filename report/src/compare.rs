@@ -1,5 +1,6 @@
 //! Results side by side: the first column is the baseline, every other one is shown as a ratio to it.
 
+mod deviation;
 mod likeness;
 mod rows;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::saved::{self, SavedError};
 use crate::spread::EndSpreadJson;
 use crate::text::ROWS;
 use crate::{Detail, EndSpread, ResultKind, Run};
+pub use deviation::Deviation;
 use likeness::Likeness;
 use rows::{ById, RowsById, Subject};
 pub use rows::{CompareRow, Timed};
@@ -62,41 +64,6 @@ pub struct MeasuredBy {
     pub jitter: SimDuration,
     /// Number of runs.
     pub seeds: u32,
-}
-
-/// In which direction a makespan differs from the baseline's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deviation {
-    /// It is above.
-    Slower,
-    /// It is below.
-    Faster,
-    /// Either.
-    Differs,
-}
-
-impl Deviation {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Slower, Self::Faster, Self::Differs];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::Differs => "differs",
-        }
-    }
-
-    fn is_beyond(self, ratio: f64, percent: f64) -> bool {
-        let (slower, faster) = (ratio > 1.0 + percent / 100.0, ratio < 1.0 - percent / 100.0);
-        match self {
-            Self::Slower => slower,
-            Self::Faster => faster,
-            Self::Differs => slower || faster,
-        }
-    }
 }
 
 impl Column {
@@ -314,23 +281,6 @@ impl Comparison {
         }
         let columns = self.columns.iter().zip(rows).filter(|(column, _)| column.file != first.file);
         columns.filter_map(|(column, rows)| rows.differ().then_some(column)).collect()
-    }
-
-    /// The columns whose makespan is more than `percent` above the baseline's, below it, or either, by no less than the spread
-    /// of either.
-    #[must_use]
-    pub fn changed(&self, change: Deviation, percent: f64) -> Vec<&Column> {
-        let makespan = self.makespan();
-        let first = makespan.times.first().and_then(|first| first.time);
-        let is_changed = |(timed, within): (&Timed, Option<bool>)| match (first, timed.time) {
-            // Two makespans of 0 are the same, and nothing else is a multiple of one.
-            (Some(was), Some(now)) if was != now => {
-                change.is_beyond(now as f64 / was as f64, percent) && within != Some(true)
-            }
-            _ => false,
-        };
-        let rows = makespan.times.iter().zip(makespan.within_spread());
-        self.columns.iter().zip(rows).filter(|&(_, row)| is_changed(row)).map(|(column, _)| column).collect()
     }
 
     /// Writes the comparison as one JSON line.

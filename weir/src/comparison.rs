@@ -75,10 +75,10 @@ impl Comparison {
         self.inner.unrelated()
     }
 
-    /// The columns whose makespan differs so from the first one's, by more than so many percent.
+    /// The columns whose makespan differs so from their baseline's, by more than so many percent, each with that.
     #[doc(hidden)]
     #[must_use]
-    pub fn changed(&self, change: Deviation, percent: f64) -> Vec<&Column> {
+    pub fn changed(&self, change: Deviation, percent: f64) -> Vec<(&Column, &Column)> {
         self.inner.changed(change, percent)
     }
 

@@ -9,7 +9,8 @@ use super::{JitterArgs, ScenarioArgs};
 #[command(
     after_help = "Without --arbiter a scenario runs under its own arbiters, then under every other built-in one that \
 accepts it.
-The first column is the baseline. Files saved by `weir run --json` are columns too.
+The first column is the baseline. Files saved by `weir run --json` are columns too; scenarios after them run under their \
+own arbiters alone.
 
 Examples:
   weir compare scenarios/pcie/four-transfers.yaml
@@ -26,8 +27,9 @@ pub(crate) struct CompareArgs {
     /// those of --arbiter
     #[arg(long, value_name = "PATH=VALUE,…", value_parser = crate::values::with)]
     pub(crate) with: Vec<crate::values::With>,
-    /// Exit with 1 when the makespan of a column is this much above the first column's (slower:2%), below it (faster:2%), or
-    /// either (differs:2%); not for a difference within the spread of either (see --jitter); may be repeated
+    /// Exit with 1 when the makespan of a column is this much above its baseline (slower:2%), below it (faster:2%), or
+    /// either (differs:2%). That is the first column; with several files or --with, the first one's column of the same
+    /// arbiter. Not for a difference within the spread of either (see --jitter); may be repeated
     #[arg(long, value_name = "CHANGE:PERCENT", value_parser = crate::values::fail_if)]
     pub(crate) fail_if: Vec<crate::values::FailIf>,
     #[command(flatten)]

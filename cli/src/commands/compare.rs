@@ -26,6 +26,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
     let mut output = Output::open_apart(args.output.as_deref(), &inputs)?;
     let arbiters = arbiters(&scenario.plugins)?;
     let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
+    let mut has_saved = false;
     for file in &args.scenario.files {
         if interrupt::requested() {
             break;
@@ -33,10 +34,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
         match saved(file) {
             Some(Ok(saved)) => {
                 warn_unchanged(file, args);
+                has_saved = true;
                 columns.extend(saved);
             }
             Some(Err(failure)) => exit = exit.max(print(failure)),
-            None => exit = exit.max(add_scenario(file, args, &arbiters, &mut columns)),
+            None => exit = exit.max(add_scenario(file, args, (&arbiters, has_saved), &mut columns)),
         }
     }
     if columns.is_empty() {
@@ -69,17 +71,20 @@ fn warn_unchanged(file: &Path, args: &CompareArgs) {
     }
 }
 
-/// Runs a scenario as it is and with each change, under its arbiters, and adds a column for each.
-fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut Vec<Column>) -> Exit {
+/// Runs a scenario as it is and with each change, under its arbiters, and adds a column for each; under others, too, unless a
+/// saved result is to be compared.
+fn add_scenario(
+    file: &Path,
+    args: &CompareArgs,
+    (all, has_saved): (&Arbiters, bool),
+    columns: &mut Vec<Column>,
+) -> Exit {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
         Err(failure) => return print(failure),
     };
-    let others = if args.scenario.arbiters.is_empty() && args.scenario.fidelity.is_empty() && args.with.is_empty() {
-        scenario.other_arbiters()
-    } else {
-        Vec::new()
-    };
+    let named = !args.scenario.arbiters.is_empty() || !args.scenario.fidelity.is_empty();
+    let others = if named || has_saved || !args.with.is_empty() { Vec::new() } else { scenario.other_arbiters() };
     let mut exit = add_columns(&scenario, &others, None, args, columns);
     for with in &args.with {
         if interrupt::requested() {
@@ -163,11 +168,11 @@ fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
     let mut exit = Exit::Ok;
     for &FailIf { change, percent } in &args.fail_if {
         let how = match change {
-            Deviation::Slower | Deviation::Faster => format!("is more than {percent} % {}", change.word()),
-            Deviation::Differs => format!("differs by more than {percent} %"),
+            Deviation::Slower | Deviation::Faster => format!("is more than {percent} % {} than", change.word()),
+            Deviation::Differs => format!("differs by more than {percent} % from"),
         };
-        for column in comparison.changed(change, percent) {
-            message(&format!("error: {} {how}", column.title()));
+        for (column, baseline) in comparison.changed(change, percent) {
+            message(&format!("error: {} {how} {}", column.title(), baseline.title()));
             exit = Exit::Compared;
         }
     }

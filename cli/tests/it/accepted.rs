@@ -365,3 +365,25 @@ fn compare_fails_in_both_directions() {
         assert!(ended.stderr.contains(message), "{}", ended.stderr);
     }
 }
+
+/// A saved result of several arbiters is the baseline of each for itself.
+#[test]
+fn a_saved_result_is_the_baseline_of_its_own_arbiters() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", &format!("{SHARED}arbiter: [max-min, fcfs]\n"));
+    let saved = folder.path().join("old.json");
+    let saved = saved.to_str().expect("a UTF-8 path");
+    assert_eq!(run(&["run", &file, "--json", "-o", saved]).code, 0);
+    for other in [&file, saved] {
+        let ended = run(&["compare", saved, other, "--fail-if", "differs:0%"]);
+        assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.stdout);
+    }
+    let set = ["--set", "workload[1].transfer.size=19MB"];
+    let ended = run(&[&["compare", saved, &file, "--fail-if", "differs:0%"], &set[..]].concat());
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert_eq!((ended.code, lines.len()), (1, 2), "{}", ended.stderr);
+    for (line, arbiter) in lines.iter().zip(["max-min", "fcfs"]) {
+        let under = format!("under `{arbiter}`");
+        assert!(line.contains(&format!("{under} differs by more than 0 % from")) && line.ends_with(&under), "{line}");
+    }
+}

@@ -54,7 +54,7 @@ pub(crate) struct SearchJson<'a> {
     /// Candidates that stop before their end, of a search that simulates each; absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StoppedCandidates")]
-    stopped: Option<Cow<'a, StoppedCandidates>>,
+    pub(crate) stopped: Option<Cow<'a, StoppedCandidates>>,
     /// Why the scenario as it is stops before its end; only where it does, and then there is no baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]

@@ -173,7 +173,7 @@ fn certainty(report: &SearchReport) -> String {
             Vary::Parameters => "no candidate is better".to_owned(),
             _ => {
                 let by = report.bound_by.as_ref().filter(|_| result.method == Method::LocalSearch);
-                let by = by.map_or_else(String::new, |by| format!(", as {} shows", clean(by)));
+                let by = by.map_or_else(String::new, |by| format!(" (bound by {})", clean(by)));
                 format!("proved: no {one} is better{by}")
             }
         },
@@ -235,10 +235,15 @@ fn grid(report: &SearchReport) -> String {
     let Some(outcome) = &report.grid else { return String::new() };
     let table = outcome.table();
     let few = listed(report);
-    let rows = match (few, report.is_sample()) {
-        (true, _) => table.rows().collect(),
-        (false, true) => table.worst(ROWS),
-        (false, false) => table.ranked(ROWS),
+    let is_line = outcome.grid().axes().len() == 1;
+    let step = outcome.evaluated().div_ceil(ROWS as u64) as usize;
+    let spaced =
+        || table.rows().enumerate().filter(|(at, row)| at % step == 0 || row.best).map(|(_, row)| row).collect();
+    let (rows, which) = match (few, report.is_sample()) {
+        (true, _) => (table.rows().collect(), String::new()),
+        (false, true) => (table.worst(ROWS), format!("the worst {ROWS}")),
+        (false, false) if is_line => (spaced(), format!("one in {step} and the best")),
+        (false, false) => (table.ranked(ROWS), format!("the best {ROWS}")),
     };
     let header: Vec<String> = table.paths().map(|path| format!(">{}", clean(path))).collect();
     let own = (!report.timed()).then(|| format!(">{}", report.result.objective.word()));
@@ -252,12 +257,8 @@ fn grid(report: &SearchReport) -> String {
         let cells = row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(own).chain(last);
         sheet.marked_row(row.best.then_some(Mark::Best), cells);
     }
-    let more = if few {
-        String::new()
-    } else {
-        let first = if report.is_sample() { "worst" } else { "best" };
-        format!("the {first} {ROWS} of {} candidates: --csv and --json list all\n", outcome.evaluated())
-    };
+    let count = outcome.evaluated();
+    let more = if few { which } else { format!("{which} of {count} candidates: --csv and --json list all\n") };
     sheet.finish() + &more
 }
 

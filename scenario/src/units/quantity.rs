@@ -379,12 +379,21 @@ fn usual_unit(unit: &str) -> String {
 fn unknown_unit(text: &str, unit: &str, speech: &Speech, units: &[Unit], per: &str) -> Problem {
     let usual = usual_unit(unit);
     let bare = usual.strip_suffix(per).unwrap_or(&usual);
+    let message = format!("{} has the unknown unit {}", quoted(text), quoted(unit));
+    if matches!(unit, "k" | "K" | "M" | "G" | "T" | "P") && find("B", units).is_some() {
+        let (number, prefix) = (&text[..text.rfind(unit).unwrap_or(0)], if unit == "K" { "k" } else { unit });
+        // A rate is of bits, as networks count, or of bytes; a size is of powers of 1000 or of 1024.
+        let meant = match per {
+            "" => format!("`{number}{prefix}B` or `{number}{}iB`", unit.to_ascii_uppercase()),
+            _ => format!("`{number}{prefix}b{per}` (bits) or `{number}{prefix}B{per}` (bytes)"),
+        };
+        return Problem::new(message, format!("did you mean {meant}?"));
+    }
     let near = match find(bare, units) {
         // The unit is sure, so that the whole value can be copied.
         Some(unit_meant) => Some(format!("{}{}", &text[..text.rfind(unit).unwrap_or(0)], unit_meant.0)),
         None => nearest(bare, units.iter().map(|u| u.0)).map(str::to_owned),
     };
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}{per}`? "));
-    let message = format!("{} has the unknown unit {}", quoted(text), quoted(unit));
     Problem::new(message, format!("{near}units of {}: {}", &speech.noun[2..], speech.units))
 }

@@ -212,3 +212,14 @@ fn eight_bits_of_any_prefix_are_its_byte() {
     }
     assert_eq!(byte_size("1PiB"), Ok(1 << 50));
 }
+
+#[test]
+fn a_rate_without_bits_or_bytes_is_asked_which() {
+    for (text, bits, bytes) in
+        [("400G", "400Gb/s", "400GB/s"), ("25 M/s", "25 Mb/s", "25 MB/s"), ("1K", "1kb/s", "1kB/s")]
+    {
+        let problem = bandwidth(text).expect_err("it is ambiguous");
+        assert_eq!(problem.help, format!("did you mean `{bits}` (bits) or `{bytes}` (bytes)?"));
+    }
+    assert_eq!(byte_size("16K").expect_err("no unit").help, "did you mean `16kB` or `16KiB`?");
+}

@@ -5,7 +5,7 @@ use super::{WIDTH, time};
 use crate::draw::svg::{Anchor, Svg, fitting};
 use crate::json::{List, SearchJson};
 
-/// More values are not told apart (*assumed*): then their makespans are counted.
+/// Bars at most (*assumed*): of more values there is one for every second, third and so on, and for the best.
 const MOST: usize = 200;
 
 /// Pixels.
@@ -19,21 +19,28 @@ const COLOUR: &str = "#2a6fb0";
 const BEST: &str = "#3f8f4f";
 const MARK: &str = "#d9822b";
 
-/// The picture; `None` where several parameters vary, or not every candidate is known.
+/// The picture; `None` where several parameters vary or what varies is a seed, and where not every candidate that runs to its
+/// end is known.
 pub(super) fn of(title: &str, search: &SearchJson<'_>) -> Option<String> {
     let rows = search.rows.as_ref().map_or(&[][..], List::at_hand);
     let mut rows: Vec<_> = rows.iter().map(|row| row.by_value()).collect::<Option<_>>()?;
     rows.sort_by_key(|row| row.candidate);
-    if !(2..=MOST).contains(&rows.len()) || search.candidates != Some(rows.len() as u128) {
+    let stopped = search.stopped.as_ref().map_or(0, |stopped| stopped.candidates);
+    let is_whole = search.candidates == Some(rows.len() as u128 + u128::from(stopped));
+    if rows.len() < 2 || !is_whole || rows[0].path.ends_with(".seed") {
         return None;
     }
+    let step = rows.len().div_ceil(MOST);
+    let all = std::mem::take(&mut rows);
+    rows.extend(all.into_iter().enumerate().filter(|(at, row)| at % step == 0 || row.is_best).map(|(_, row)| row));
     let own = search.baseline_s.map(|own| own.0);
     let longest = rows.iter().map(|row| row.makespan_s).chain(own).fold(0.0, f64::max);
     let scale = Scale { from_s: 0.0, to_s: longest, left: LEFT, width: PLOT };
     let path = rows[0].path;
     let mut svg = Svg::new(&format!("Makespan over {path}: {title}"));
     let as_is = own.map_or_else(String::new, |own| format!("; orange: the scenario as it is, {}", time(own)));
-    svg.head(0.0, title, &format!("Makespan over {path}, green: the best{as_is}"));
+    let some = if step > 1 { format!(", one in {step} values and the best") } else { String::new() };
+    svg.head(0.0, title, &format!("Makespan over {path}{some}, green: the best{as_is}"));
     let bottom = TOP + ROW * rows.len() as f64;
     scale.draw(&mut svg, TOP, bottom);
     for (row, top) in rows.iter().zip((0..).map(|at| TOP + ROW * f64::from(at))) {

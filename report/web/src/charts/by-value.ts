@@ -9,8 +9,8 @@ import { type Axis, type Plot, chartBox, linear, logarithmic, marker, plot, tell
 import { categoryLabels, placedLabels } from "./categories.ts";
 import { baselineLevel } from "./curve.ts";
 
-/** More values are not told apart: their sorted curve and histogram say more. */
-const MOST = 200;
+/** Dots of more values are not told apart: the line says as much. */
+const MOST_DOTS = 200;
 
 export interface ByValue {
   path: string;
@@ -20,12 +20,13 @@ export interface ByValue {
   scale: "list" | "linear" | "logarithmic";
 }
 
-/** The rows of a search over one parameter, all of them: ascending where all are quantities; null for any other search. */
+/** The rows of a search over one parameter, all that run to the end: ascending where all are quantities; null for any other
+ * search, and over seeds, whose values mean nothing. */
 export function byValueOf(search: Search): ByValue | null {
   const rows = [...(search.rows ?? [])].sort((a, b) => a.candidate - b.candidate);
   const paths = Object.keys(rows[0]?.parameters ?? {});
-  const isWhole = rows.length === search.candidates && rows.length > 1 && rows.length <= MOST;
-  return isWhole && paths.length === 1 ? placed(paths[0]!, rows) : null;
+  const isWhole = rows.length + (search.stopped?.candidates ?? 0) === search.candidates && rows.length > 1;
+  return isWhole && paths.length === 1 && !paths[0]!.endsWith(".seed") ? placed(paths[0]!, rows) : null;
 }
 
 function placed(path: string, rows: Candidate[]): ByValue {
@@ -89,7 +90,9 @@ export function byValueChart(search: Search, byValue: ByValue): HTMLElement {
     .map((row, i) => `${i ? "L" : "M"}${p.x(places[i]!).toFixed(1)} ${p.y(by.of(row)).toFixed(1)}`)
     .join("");
   p.root.append(s("path", { class: "curve", d }));
-  rows.forEach((row, i) => p.root.append(mark(p, row, by, p.x(places[i]!), path)));
+  rows.forEach((row, i) => {
+    if (row.best || rows.length <= MOST_DOTS) p.root.append(mark(p, row, by, p.x(places[i]!), path));
+  });
   return chartBox(p, "value");
 }
 

@@ -24,7 +24,7 @@ export function candidatesOf(search: Search): string {
 
 /** The sorted curve: of all candidates where they are given, otherwise through the percentiles. */
 export function curveOf(search: Search): Curve | null {
-  const n = search.candidates;
+  const n = search.candidates == null ? null : search.candidates - (search.stopped?.candidates ?? 0);
   const rows = timesOf(search);
   const given = search.curve_s?.length ? search.curve_s : rows.length > 1 ? rows.sort((a, b) => a - b) : null;
   if (given === null) return fromPercentiles(search);

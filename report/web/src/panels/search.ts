@@ -101,8 +101,17 @@ export function searched(search: Search): [string, string] {
 export function proof(search: Search): string {
   const by = search.objective === "makespan" ? "" : ` for ${visible(search.objective)}`;
   const equal = search.best_count ? ` ${format.counted(search.best_count, "candidate")} within 1e-9 of the best.` : "";
-  if (!search.complete) return `The search was ended before it had seen all: this is the best so far.${equal}`;
-  return (search.proved_optimal ? `Proved${by}: no candidate is better.` : `Not proved to be the best${by}.`) + equal;
+  const { candidates = 0, first = "" } = search.stopped ?? {};
+  const stopped = candidates
+    ? ` Not run to the end: ${format.counted(candidates, "candidate")}, such as ${visible(first)}.`
+    : "";
+  if (!search.complete)
+    return `The search was ended before it had seen all: this is the best so far.${equal}${stopped}`;
+  return (
+    (search.proved_optimal ? `Proved${by}: no candidate is better.` : `Not proved to be the best${by}.`) +
+    equal +
+    stopped
+  );
 }
 
 /** The solution by what was varied. */

@@ -111,7 +111,9 @@ export function whatIfSection(data: WhatIf, index: number): HTMLElement {
 }
 
 function cellsOf(c: WhatIfChange, priced: boolean): (string | HTMLElement)[] {
-  const held = c.held_at && (c.held_at.from === c.held_at.to ? `memory of ${c.held_at.from}` : format.link(c.held_at));
+  const held =
+    c.held_at &&
+    (c.held_at.from === c.held_at.to ? `memory of ${c.held_at.from}` : `${c.held_at.from} ↔ ${c.held_at.to}`);
   const cost = [c.cost == null ? format.NONE : String(c.cost), signedTime(c.saved_s_per_cost)];
   return [
     h("span", {}, name(c.of), ` ${changeWords(c)}`),

@@ -154,6 +154,12 @@ test("a search over one value is drawn over that value, in the order of the file
     [3, 2, 1],
   );
   assert.equal(byValueOf({ ...parameters!, candidates: 4, rows }), null, "some candidates are not in the data");
+  const stopped = { candidates: 1, first: "a link is down" };
+  assert.equal(byValueOf({ ...parameters!, candidates: 4, stopped, rows })?.rows.length, 3, "the fourth does not end");
+  const seeds = rows.map((r) => ({ ...r, parameters: { "events[0].failures.seed": String(r.candidate) } }));
+  assert.equal(byValueOf({ ...parameters!, candidates: 3, rows: seeds }), null, "seeds are no quantity");
+  const many = Array.from({ length: 1000 }, (_, i) => row(i, `${i + 1}KiB`, i));
+  assert.equal(byValueOf({ ...parameters!, candidates: 1000, rows: many })?.rows.length, 1000);
   assert.equal(byValueOf(order!), null);
 });
 
