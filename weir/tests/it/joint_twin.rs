@@ -207,3 +207,18 @@ fn together_is_no_worse_than_values_alone() {
         assert!(together.best <= values, "seed {seed}: {} above {values}", together.best);
     }
 }
+
+/// Eight ranks on eight devices: by makespan `auto` simulates all 40,320 placements, and none is better than what it names.
+#[test]
+fn placements_by_makespan_are_all_simulated() {
+    let ring = "edges: [[0, 2], [2, 4], [4, 6], [6, 1], [1, 3], [3, 5], [5, 7], [7, 0]], unit";
+    let ring = halos("\"gpu[0-7]\"", "vary: placement, objective: makespan")
+        .replace("kind: halo, grid: [2, 4], size", &format!("kind: graph, {ring}"));
+    let file = file("ring.yaml", &ring);
+    let result = found(&file, &SearchOptions::default()).result;
+    assert_eq!((result.evaluated, result.candidates, result.proved_optimal), (40_320, Some(40_320), true));
+    assert!(result.best < 0.9 * result.baseline, "{} of {}", result.best, result.baseline);
+    let placement = result.solution.placement.expect("a placement").join(", ");
+    let again = Scenario::opener().set("ranks", format!("[{placement}]")).open(&file).expect("it is read");
+    assert_eq!(again.run().expect("it runs").makespan().0 as f64, result.best);
+}
