@@ -26,8 +26,8 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": name, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "unclear": fit.unclear.iter().map(unclear).collect::<Vec<_>>(),
-        "mean_error_fitted": mean_error(fit.rows.iter().filter(|r| !r.held_out)),
-        "mean_error_held_out": mean_error(fit.rows.iter().filter(|r| r.held_out)),
+        "mean_error_fitted": mean_error(fit.rows(false)),
+        "mean_error_held_out": mean_error(fit.rows(true)),
         "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
         "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
         "not_explained": not_explained(&machine.fabric, experiments, fit)
@@ -82,7 +82,7 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
     json!({
         "place": experiment.rows[r.row].place.to_string(), "group": experiment.name, "what": ends,
         "bytes": experiment.transfers.first().map(|t| t.bytes), "measured_s": r.measured,
-        "simulated_s": r.simulated, "error": r.error(), "held_out": r.held_out,
+        "simulated_s": r.simulated, "error": r.error(), "held_out": r.held_out, "outlier": r.outlier,
     })
 }
 

@@ -116,7 +116,7 @@ fn unclear(fit: &Fit) -> String {
 fn quality(fit: &Fit) -> String {
     let mut out = String::from("\n");
     for (held_out, word) in [(false, "fitted"), (true, "held out")] {
-        let rows = || fit.rows.iter().filter(move |row| row.held_out == held_out);
+        let rows = || fit.rows(held_out);
         let Some(mean) = mean_error(rows()) else { continue };
         let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
@@ -171,7 +171,11 @@ fn rows(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
             time(compared.measured),
             time(compared.simulated),
             percent(compared.error()),
-            if compared.held_out { "held out".to_owned() } else { String::new() },
+            match (compared.held_out, compared.outlier) {
+                (true, _) => "held out".to_owned(),
+                (false, true) => "outlier".to_owned(),
+                (false, false) => String::new(),
+            },
         ]);
     }
     let cut = match fit.rows.len() > ROWS {

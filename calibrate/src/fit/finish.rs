@@ -174,7 +174,8 @@ fn compared(problem: &Problem<'_>) -> Result<Vec<Compared>, FitError> {
     for (at, experiment) in problem.experiments.iter().enumerate() {
         for (row, measured) in experiment.rows.iter().enumerate() {
             let (measured, simulated) = (measured.seconds, simulated[at][row]);
-            rows.push(Compared { experiment: at, row, measured, simulated, held_out: !problem.fitted[at] });
+            let (held_out, outlier) = (!problem.fitted[at], problem.outliers.contains(&(at, row)));
+            rows.push(Compared { experiment: at, row, measured, simulated, held_out, outlier });
         }
     }
     Ok(rows)

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
-//! half as long. All rows count the same, unless short ones clearly vary more (noise). What a person reads is the relative
+//! half as long. All rows count the same, unless short ones clearly vary more (noise) or few are far slower than all others
+//! (outliers). What a person reads is the relative
 //! error, simulated / measured − 1.
 
 mod bounds;
@@ -22,6 +23,7 @@ mod marked;
 pub(crate) mod noise;
 mod options;
 mod outcome;
+mod outliers;
 pub mod parameter;
 mod prepared;
 mod problem;
@@ -42,6 +44,7 @@ mod wires;
 
 use weir_scenario::{ArbiterSpec, Machine};
 
+use outliers::Outliers;
 use parameter::{Parameter, Setting};
 use problem::Problem;
 use solve::Solved;
@@ -72,27 +75,50 @@ pub fn fit(
     let simulator = Simulator::new(machine, arbiter, experiments)?.cancelled_by(options.cancel.clone());
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
-    let mut problem =
-        Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base, even: 0.0 };
+    let none = Outliers::new();
+    let whole = Problem {
+        machine,
+        arbiter,
+        experiments,
+        simulator: &simulator,
+        fitted: &fitted,
+        base: &base,
+        even: 0.0,
+        outliers: &none,
+    };
     let mut notes = slots::notes(machine, experiments);
-    let parameters = wanted::wanted(&problem, options, &mut notes)?;
-    let solved = solve(&mut problem, &parameters, options)?;
+    let parameters = wanted::wanted(&whole, options, &mut notes)?;
+    let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
+    let problem = Problem { even, outliers: &outliers, ..whole };
     notes.extend(noise::note(&problem));
+    notes.extend(outliers::note(&problem, &solved)?);
     let fit = finish::finish(&problem, solved, notes)?;
     bounds::check(&problem, &fit)?;
     Ok(fit)
 }
 
-/// The best fit, with the weights of rows that its residuals ask for.
-fn solve(problem: &mut Problem<'_>, parameters: &[Parameter], options: &FitOptions) -> Result<Solved, FitError> {
-    let mut solved = structure::best(problem, parameters.to_vec(), options.finer)?;
-    for _ in 0..noise::ROUNDS {
-        let even = noise::even(problem, &solved)?;
-        if noise::alike(even, problem.even) {
-            break;
+/// A fit, and how much rows count.
+struct Weighed {
+    solved: Solved,
+    even: f64,
+    outliers: Outliers,
+}
+
+/// The best fit, with the weights of rows that its residuals ask for: of short ones first, then of outliers.
+fn solve(whole: &Problem<'_>, parameters: &[Parameter], options: &FitOptions) -> Result<Weighed, FitError> {
+    let (mut even, mut outliers) = (whole.even, Outliers::new());
+    let mut rounds = 0..noise::ROUNDS;
+    loop {
+        let problem = Problem { even, outliers: &outliers, ..*whole };
+        let solved = structure::best(&problem, parameters.to_vec(), options.finer)?;
+        let next = noise::even(&problem, &solved)?;
+        let is_alike = noise::alike(next, even);
+        // Short rows that vary more look like outliers until they count less.
+        let others = if is_alike { outliers::outliers(&problem, &solved)? } else { outliers.clone() };
+        // What a fit without some rows fits nevertheless are no outliers, and that fit is better than the one to all.
+        if rounds.next().is_none() || (is_alike && others.is_subset(&outliers)) {
+            return Ok(Weighed { solved, even, outliers: others });
         }
-        problem.even = even;
-        solved = structure::best(problem, parameters.to_vec(), options.finer)?;
+        (even, outliers) = (if is_alike { even } else { next }, others);
     }
-    Ok(solved)
 }

@@ -38,7 +38,7 @@ pub(super) fn even(problem: &Problem<'_>, solved: &Solved) -> Result<f64, FitErr
     }
     let equal = Problem { even: 0.0, ..*problem };
     let residuals = equal.all_residuals(&solved.setting(problem, &solved.at))?;
-    let rows: Vec<(f64, f64)> = equal.fitted_seconds().zip(residuals).collect();
+    let rows: Vec<(f64, f64)> = equal.fitted_rows().map(|row| row.seconds).zip(residuals).collect();
     Ok(most_likely(&rows))
 }
 

@@ -94,6 +94,8 @@ pub struct Compared {
     pub simulated: f64,
     /// Whether it was held out of the fit.
     pub held_out: bool,
+    /// Whether it is an outlier, which does not count.
+    pub outlier: bool,
 }
 
 impl Compared {
@@ -130,9 +132,14 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// The rows that were fitted, or those that were held out; no outliers.
+    pub fn rows(&self, held_out: bool) -> impl Iterator<Item = &Compared> {
+        self.rows.iter().filter(move |row| row.held_out == held_out && !row.outlier)
+    }
+
     /// How much a row counts, from 0 to 1.
     pub(crate) fn weight(&self, row: &Compared) -> f64 {
-        weight(self.even, row.measured)
+        if row.outlier { 0.0 } else { weight(self.even, row.measured) }
     }
 
     /// The same as [`mean_error`] of rows by how much they count.

@@ -12,9 +12,10 @@ use weir_scenario::{ArbiterSpec, Machine};
 
 use super::error::FitError;
 use super::noise;
+use super::outliers::Outliers;
 use super::parameter::{Parameter, Setting};
 use super::simulator::Simulator;
-use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
+use crate::measurement::{Experiment, MeasuredEnd, Transfer};
 
 /// Step of differences in ln bandwidth: truncation 10^-8 of a derivative, far above rounding (*assumed*).
 const LOG_STEP: f64 = 1e-4;
@@ -51,6 +52,23 @@ pub(crate) struct Problem<'a> {
     pub(crate) base: &'a Setting,
     /// Seconds of a row that varies as much by its start as by its rate: shorter ones count less; 0 where all count the same.
     pub(crate) even: f64,
+    /// Rows that do not count.
+    pub(crate) outliers: &'a Outliers,
+}
+
+/// A fitted row.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    experiment: usize,
+    row: usize,
+    pub(crate) seconds: f64,
+}
+
+impl Row {
+    /// Its experiment, and its place in it.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.experiment, self.row)
+    }
 }
 
 impl Problem<'_> {
@@ -90,25 +108,39 @@ impl Problem<'_> {
     /// Weighted residuals of the experiments for which `wanted` holds, an empty list for the others.
     fn residuals(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
         let simulated = self.simulator.seconds(setting, |e| self.fitted[e] && wanted(e))?;
-        let weight = |row: &MeasuredTime| noise::weight(self.even, row.seconds);
-        let row = |(s, row): (&f64, &MeasuredTime)| libm::log(s.max(LEAST) / row.seconds) * weight(row);
-        Ok(simulated.iter().zip(self.experiments).map(|(s, e)| s.iter().zip(&e.rows).map(row).collect()).collect())
+        let residual = |row: Row, s: f64| libm::log(s.max(LEAST) / row.seconds) * self.weight(&row);
+        let of = |(e, simulated): (usize, &Vec<f64>)| match simulated.is_empty() {
+            true => Vec::new(),
+            false => self.rows_of(e).map(|row| residual(row, simulated[row.row])).collect(),
+        };
+        Ok(simulated.iter().enumerate().map(of).collect())
     }
 
-    /// Number of rows that are fitted.
+    /// How much a row counts, from 0 to 1.
+    pub(crate) fn weight(&self, row: &Row) -> f64 {
+        noise::weight(self.even, row.seconds)
+    }
+
+    /// The rows of an experiment that count.
+    fn rows_of(&self, experiment: usize) -> impl Iterator<Item = Row> {
+        let rows = self.experiments[experiment].rows.iter().enumerate();
+        let rows = rows.map(move |(row, measured)| Row { experiment, row, seconds: measured.seconds });
+        rows.filter(|row| !self.outliers.contains(&row.place()))
+    }
+
+    /// All rows that are fitted and count.
+    pub(crate) fn fitted_rows(&self) -> impl Iterator<Item = Row> {
+        (0..self.experiments.len()).filter(|&e| self.fitted[e]).flat_map(|e| self.rows_of(e))
+    }
+
+    /// Number of rows that are fitted and count.
     pub(crate) fn rows(&self) -> usize {
-        self.experiments.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(e, _)| e.rows.len()).sum()
-    }
-
-    /// The measured seconds of all rows that are fitted.
-    pub(crate) fn fitted_seconds(&self) -> impl Iterator<Item = f64> {
-        let fitted = self.experiments.iter().zip(self.fitted).filter(|(_, fitted)| **fitted);
-        fitted.flat_map(|(e, _)| e.rows.iter().map(|row| row.seconds))
+        self.fitted_rows().count()
     }
 
     /// Root of the weighted mean square over all rows.
     pub(crate) fn root_mean_square(&self, squares: f64) -> f64 {
-        let weights: f64 = self.fitted_seconds().map(|seconds| noise::weight(self.even, seconds).powi(2)).sum();
+        let weights: f64 = self.fitted_rows().map(|row| self.weight(&row).powi(2)).sum();
         (squares / weights.max(f64::MIN_POSITIVE)).sqrt()
     }
 
@@ -148,11 +180,11 @@ impl Problem<'_> {
                 .map_or([step; 2], |[least, most]| [at[column] - least, most - at[column]].map(|d| d.clamp(0.0, step)));
             let (above, below) = (shifted(up)?, shifted(-down)?);
             let mut row = 0;
-            for (experiment, measured) in self.experiments.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {
+            for experiment in (0..self.experiments.len()).filter(|&e| self.fitted[e]) {
                 for (i, (a, b)) in above[experiment].iter().zip(&below[experiment]).enumerate() {
                     jacobian[(row + i, column)] = (a - b) / (up + down);
                 }
-                row += measured.rows.len();
+                row += self.rows_of(experiment).count();
             }
         }
         Ok(jacobian)
