@@ -41,10 +41,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     all.extend(drifts(experiments, fit));
     all.extend(proposals(machine, experiments, fit));
     let poor = |held_out: bool| {
-        fit.weighted_error(fit.rows(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean))
+        fit.weighted_error(fit.judged_rows(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean))
     };
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
-    let mut worst: Vec<&Compared> = fit.rows(held_out).collect();
+    let mut worst: Vec<&Compared> = fit.judged_rows(held_out).collect();
     worst.sort_by_cached_key(|row| Reverse(OrderedFloat(row.error().abs() * fit.weight(row))));
     worst.truncate(WORST);
     let row = |row: &&Compared| {

@@ -26,8 +26,8 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": name, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "unclear": fit.unclear.iter().map(unclear).collect::<Vec<_>>(),
-        "mean_error_fitted": mean_error(fit.rows(false)),
-        "mean_error_held_out": mean_error(fit.rows(true)),
+        "mean_error_fitted": mean_error(fit.judged_rows(false)),
+        "mean_error_held_out": mean_error(fit.judged_rows(true)),
         "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
         "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
         "not_explained": not_explained(&machine.fabric, experiments, fit)

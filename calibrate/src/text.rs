@@ -116,7 +116,7 @@ fn unclear(fit: &Fit) -> String {
 fn quality(fit: &Fit) -> String {
     let mut out = String::from("\n");
     for (held_out, word) in [(false, "fitted"), (true, "held out")] {
-        let rows = || fit.rows(held_out);
+        let rows = || fit.judged_rows(held_out);
         let Some(mean) = mean_error(rows()) else { continue };
         let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);

@@ -133,7 +133,7 @@ pub struct Fit {
 
 impl Fit {
     /// The rows that were fitted, or those that were held out; no outliers.
-    pub fn rows(&self, held_out: bool) -> impl Iterator<Item = &Compared> {
+    pub fn judged_rows(&self, held_out: bool) -> impl Iterator<Item = &Compared> {
         self.rows.iter().filter(move |row| row.held_out == held_out && !row.outlier)
     }
 

@@ -66,9 +66,10 @@ fn of_arbiter(fit: &Fit) -> ArbiterValues {
 /// What stands above the topology.
 fn comment(fit: &Fit, logs: &[String]) -> String {
     let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
-    let count = |held_out: bool| fit.rows(held_out).count();
+    let count = |held_out: bool| fit.judged_rows(held_out).count();
     let percent = |held_out: bool| {
-        mean_error(fit.rows(held_out)).map_or_else(|| "no rows".to_owned(), |mean| format!("{:.3} %", mean * 100.0))
+        mean_error(fit.judged_rows(held_out))
+            .map_or_else(|| "no rows".to_owned(), |mean| format!("{:.3} %", mean * 100.0))
     };
     let (fitted, held_out) = (count(false), count(true));
     let rows = if fitted == 1 { "row" } else { "rows" };

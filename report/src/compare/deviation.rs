@@ -72,8 +72,7 @@ impl Column {
         match (other.time, own.time) {
             // Two makespans of 0 are the same, and nothing else is a multiple of one.
             (Some(was), Some(now)) if was != now => {
-                let is_spread = own.spread.max(other.spread).is_some_and(|spread| now.abs_diff(was) < spread);
-                change.is_beyond(now as f64 / was as f64, percent) && !is_spread
+                change.is_beyond(now as f64 / was as f64, percent) && own.within_spread(&other) != Some(true)
             }
             _ => false,
         }

@@ -18,6 +18,13 @@ pub struct Timed {
     pub(super) subject: Option<Subject>,
 }
 
+impl Timed {
+    /// Whether two times differ by less than the larger of their spreads; `None` where a time or both spreads are missing.
+    pub(super) fn within_spread(&self, other: &Self) -> Option<bool> {
+        Some(self.time?.abs_diff(other.time?) < self.spread.max(other.spread)?)
+    }
+}
+
 /// What tells whether two rows are of one thing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Subject {
@@ -68,8 +75,7 @@ impl CompareRow {
     #[must_use]
     pub fn within_spread(&self) -> Vec<Option<bool>> {
         let first = self.first();
-        let within = |timed: &Timed| Some(timed.time?.abs_diff(first.time?) < timed.spread.max(first.spread)?);
-        self.times.iter().map(within).collect()
+        self.times.iter().map(|timed| timed.within_spread(&first)).collect()
     }
 
     fn first(&self) -> Timed {

@@ -32,7 +32,7 @@ pub fn search(report: &SearchReport) -> String {
         }
     }
     out.push('\n');
-    match slowest(report) {
+    match worst_seeds(report) {
         Some(seeds) => out.push_str(&verbatim(format!("the worst: {}", solution(&seeds)))),
         None => out.push_str(&verbatim(solution(&report.result.solution))),
     }
@@ -40,7 +40,7 @@ pub fn search(report: &SearchReport) -> String {
 }
 
 /// The seeds with the worst value.
-fn slowest(report: &SearchReport) -> Option<Solution> {
+fn worst_seeds(report: &SearchReport) -> Option<Solution> {
     let worst = report.grid.as_ref().filter(|_| report.is_sample())?.table().worst(1).pop()?;
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
     Some(Solution::of_parameters(worst.parameters.into_iter().map(own).collect()))
@@ -96,7 +96,7 @@ fn what(vary: Vary) -> (&'static str, &'static str) {
 fn headline(report: &SearchReport) -> String {
     let result = &report.result;
     let (one, many) = what(result.vary);
-    let mut out = if report.is_sample() { sample(report) } else { best(report) };
+    let mut out = sample(report).unwrap_or_else(|| best(report));
     let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
     let took = result.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));
     let _ = match (result.vary, result.method, result.objective.is_cost()) {
@@ -141,15 +141,17 @@ fn best(report: &SearchReport) -> String {
     out + &certainty(report)
 }
 
-/// What so many seeds come to.
-fn sample(report: &SearchReport) -> String {
-    let result = &report.result;
+/// What so many seeds come to; `None` of another search, and where the makespans of all are not known.
+fn sample(report: &SearchReport) -> Option<String> {
+    let result = report.is_sample().then_some(&report.result)?;
+    let [.., p95, _] = result.percentiles?;
     let measure = if report.timed() { "makespan" } else { result.objective.word() };
-    let [.., p95, _] = result.percentiles.unwrap_or([result.best; PERCENTILES.len()]);
-    let of = |known: Option<f64>| value(report, known.unwrap_or(result.best));
     let cut = if result.complete { "" } else { "the search ended early; " };
-    let (median, p95, worst) = (of(result.median), value(report, p95), of(result.worst));
-    format!("{cut}{measure} over {} seeds: median {median}, 95 % at most {p95}, worst {worst}\n", result.evaluated)
+    let [median, p95, worst] = [result.median?, p95, result.worst?].map(|known| value(report, known));
+    Some(format!(
+        "{cut}{measure} over {} seeds: median {median}, 95 % at most {p95}, worst {worst}\n",
+        result.evaluated
+    ))
 }
 
 /// The scenario as it is, and how far the best is from it; or why it stops.

@@ -50,7 +50,9 @@ pub(super) fn starts(
     let mut starts = vec![with(&own[0]), own[0].clone()];
     starts.extend(own[1..].iter().map(with));
     starts.dedup();
-    Ok(Some((starts, limit.unwrap_or(0))))
+    // Few values are soon all known: the rest of the part is left for the whole search.
+    let taken = limit.map_or(0, |part| if found.all { found.evaluated.min(part) } else { part });
+    Ok(Some((starts, taken)))
 }
 
 /// Candidates that differ in their values alone.
