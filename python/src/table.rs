@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
-    RecordBatchOptions,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeStringArray,
+    RecordBatch, RecordBatchIterator, RecordBatchOptions,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -14,7 +15,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use weir_report::{ColumnValues, ExportTable, Known, TableColumn, Texts};
+use weir_report::{ColumnValues, Dictionary, ExportTable, Known, TableColumn, Texts};
 
 /// Rows of one kind, column by column.
 #[pyclass(frozen, module = "weir")]
@@ -56,6 +57,7 @@ fn wrong(error: &ArrowError) -> PyErr {
 fn column(column: TableColumn) -> Result<(Field, ArrayRef), ArrowError> {
     let (kind, array): (DataType, ArrayRef) = match column.values {
         ColumnValues::Text(texts) => (DataType::LargeUtf8, texts_of(texts)?),
+        ColumnValues::Name(names) => names_of(names)?,
         ColumnValues::Whole(numbers) => {
             let (numbers, known) = numbers.into_parts();
             let signed: Vec<i64> = numbers.into_iter().map(|number| number as i64).collect();
@@ -82,6 +84,14 @@ fn texts_of(texts: Texts) -> Result<ArrayRef, ArrowError> {
     let (data, offsets, known) = texts.into_parts();
     let data = Buffer::from_vec(data.into_bytes());
     Ok(Arc::new(LargeStringArray::try_new(OffsetBuffer::new(offsets.into()), data, nulls(known))?))
+}
+
+/// Names by the places of their texts, as pandas and polars keep categories.
+fn names_of(names: Dictionary) -> Result<(DataType, ArrayRef), ArrowError> {
+    let (texts, places, known) = names.into_parts();
+    let places = Int32Array::try_new(places.into(), nulls(known))?;
+    let array = DictionaryArray::<Int32Type>::try_new(places, texts_of(texts)?)?;
+    Ok((array.data_type().clone(), Arc::new(array)))
 }
 
 #[pymethods]
@@ -178,6 +188,9 @@ fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'
     }
     if let Some(texts) = any.downcast_ref::<LargeStringArray>() {
         return texts.value(row).into_bound_py_any(py);
+    }
+    if let Some(names) = any.downcast_ref::<DictionaryArray<Int32Type>>() {
+        return value(py, names.values(), names.keys().value(row) as usize);
     }
     if let Some(numbers) = any.downcast_ref::<Int64Array>() {
         return numbers.value(row).into_bound_py_any(py);

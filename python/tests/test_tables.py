@@ -43,6 +43,33 @@ def test_pandas() -> None:
     assert frame["bytes"].max() == 600_000_000
 
 
+def test_names_that_many_rows_share_are_categories() -> None:
+    """Also where several threads have made the table."""
+    topology = weir.Topology(
+        [weir.switch("s", *(weir.gpu(f"g{i}", link="l") for i in range(6)))], [weir.link_type("l", bandwidth="16GB/s")]
+    )
+    rules = {"kind": "random", "id": "load", "count": 70_000, "seed": 1, "size": "1MB", "within": "1s"}
+    table = weir.run(weir.Scenario(topology, [{"pattern": rules}], name="load")).transfers
+    expected = [row.split(".")[1].split("#")[0].split("-") for row in table["id"]]
+    assert table["from"] == [f"g{pair[0]}" for pair in expected] and table["to"] == [f"g{pair[1]}" for pair in expected]
+    assert set(table["scenario"]) == {"load"} and set(table["region"]) == {None}
+
+    pyarrow = pytest.importorskip("pyarrow")
+    read = pyarrow.table(table)
+    read.validate(full=True)
+    for name in ("scenario", "arbiter", "from", "to", "bottleneck_from", "bottleneck_to", "region"):
+        assert pyarrow.types.is_dictionary(read[name].type), name
+        assert read[name].to_pylist() == table[name], name
+        chunks = read[name].chunks
+        assert all(chunk.dictionary.equals(chunks[0].dictionary) for chunk in chunks), name
+
+    pandas = pytest.importorskip("pandas", minversion="3")
+    counts = pandas.DataFrame.from_arrow(table).groupby("from")["bytes"].count()
+    assert counts.sum() == 70_000 and set(counts.index) == {f"g{i}" for i in range(6)}
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(table).filter(polars.col("from") == "g0").height == counts["g0"]
+
+
 def test_polars() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(weir.run(FOUR, phases=True).phases)

@@ -75,7 +75,8 @@ pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
 pub use tables::{
-    ColumnValues, ExportTable, Known, TABLES, TableColumn, Tables, Texts, Values, run_table, run_table_parts, write_csv,
+    ColumnValues, Dictionary, ExportTable, Known, TABLES, TableColumn, Tables, Texts, Values, run_table,
+    run_table_parts, write_csv,
 };
 pub use trace::{LinkPattern, TraceFilter, write_trace};
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};

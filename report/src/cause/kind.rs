@@ -179,15 +179,40 @@ impl CauseKind {
     pub(crate) fn sentence(self, by: Option<&str>) -> String {
         let mut text = String::new();
         // Writing to a string does not fail.
-        let _ = self.write_sentence(by, &mut text);
+        let _ = self.write_sentence(by.map(|by| move |to: &mut String| to.write_str(by)), &mut text);
         text
     }
 
-    pub(super) fn write_sentence(self, by: Option<&str>, to: &mut impl Write) -> std::fmt::Result {
+    /// Writes the sentence; `by` writes who is responsible.
+    pub(super) fn write_sentence<W: Write>(
+        self,
+        by: Option<impl FnOnce(&mut W) -> std::fmt::Result>,
+        to: &mut W,
+    ) -> std::fmt::Result {
         let words = self.words();
-        match (self, by) {
-            (
-                Self::MostLoadedLink
+        let Some(by) = by.filter(|_| self.names_who()) else { return self.write_alone(to) };
+        match self {
+            Self::HeadOfLine => [words, " behind "],
+            // Of the memory of a node the cause says so itself.
+            Self::SharedBandwidth => ["link shared in both directions", " with "],
+            Self::EarlierTransfer => ["waits for ", ""],
+            Self::HigherPriority => {
+                by(to)?;
+                return to.write_str(" has a higher priority");
+            }
+            Self::EngineBusy => ["queued behind ", ""],
+            _ => [words, " with "],
+        }
+        .into_iter()
+        .try_for_each(|part| to.write_str(part))?;
+        by(to)
+    }
+
+    /// Whether its sentence says who is responsible.
+    fn names_who(self) -> bool {
+        !matches!(
+            self,
+            Self::MostLoadedLink
                 | Self::FullRate
                 | Self::OwnLimit
                 | Self::RootComplex
@@ -197,20 +222,19 @@ impl CauseKind {
                 | Self::Dllp
                 | Self::LinkDown
                 | Self::NoOtherRoute
-                | Self::LinkReduced,
-                _,
-            ) => to.write_str(words),
-            (Self::HeadOfLine, None) => to.write_str(words),
-            (Self::HeadOfLine, Some(by)) => write!(to, "{words} behind {by}"),
-            // Of the memory of a node the cause says so itself.
-            (Self::SharedBandwidth, by) => {
-                write!(to, "link shared in both directions with {}", by.unwrap_or("others"))
+                | Self::LinkReduced
+        )
+    }
+
+    /// Its sentence where nobody is named.
+    fn write_alone(self, to: &mut impl Write) -> std::fmt::Result {
+        match self {
+            Self::HeadOfLine | Self::EarlierTransfer | Self::HigherPriority | Self::EngineBusy => {
+                to.write_str(self.words())
             }
-            (Self::EarlierTransfer, Some(by)) => write!(to, "waits for {by}"),
-            (Self::HigherPriority, Some(by)) => write!(to, "{by} has a higher priority"),
-            (Self::EngineBusy, Some(by)) => write!(to, "queued behind {by}"),
-            (Self::EarlierTransfer | Self::HigherPriority | Self::EngineBusy, None) => to.write_str(words),
-            (_, by) => write!(to, "{words} with {}", by.unwrap_or("others")),
+            Self::SharedBandwidth => to.write_str("link shared in both directions with others"),
+            _ if self.names_who() => to.write_str(self.words()).and_then(|()| to.write_str(" with others")),
+            _ => to.write_str(self.words()),
         }
     }
 }

@@ -5,13 +5,13 @@ mod kind;
 pub use kind::CauseKind;
 
 use std::borrow::Cow;
-use std::fmt::{Display, Formatter};
+use std::fmt::{Display, Formatter, Write};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_plugin_api::{Cause, Direction, LinkId};
+use weir_plugin_api::{Cause, Direction, LinkId, NodeId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Bottleneck, Departure, TaskId};
+use weir_sim_core::{Bottleneck, Departure, EngineId, TaskId};
 
 use crate::delay::is_mostly_waiting;
 use crate::link::Ends;
@@ -48,14 +48,31 @@ pub struct TransferCause<'a> {
 
 impl Display for TransferCause<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
-        match &self.node {
-            Some(node) => write!(to, "memory of {node} shared with {}", self.by.as_deref().unwrap_or("others"))?,
-            None => self.kind.write_sentence(self.by.as_deref(), to)?,
+        let region = self.region.as_deref().zip(self.policy.as_deref());
+        let by = self.by.as_deref().map(|by| move |to: &mut Formatter<'_>| to.write_str(by));
+        write_words(self.kind, self.node.as_deref(), by, region, to)
+    }
+}
+
+/// A cause as a sentence; `by` writes the transfer responsible.
+fn write_words<W: Write>(
+    kind: CauseKind,
+    node: Option<&str>,
+    by: Option<impl FnOnce(&mut W) -> std::fmt::Result>,
+    region: Option<(&str, &str)>,
+    to: &mut W,
+) -> std::fmt::Result {
+    match (node, by) {
+        (None, by) => kind.write_sentence(by, to)?,
+        (Some(node), Some(by)) => {
+            write!(to, "memory of {node} shared with ")?;
+            by(to)?;
         }
-        match (&self.region, &self.policy) {
-            (Some(region), Some(policy)) => write!(to, " ({region}: {policy})"),
-            _ => Ok(()),
-        }
+        (Some(node), None) => write!(to, "memory of {node} shared with others")?,
+    }
+    match region {
+        Some((region, policy)) => write!(to, " ({region}: {policy})"),
+        None => Ok(()),
     }
 }
 
@@ -63,11 +80,6 @@ impl<'a> TransferCause<'a> {
     /// The id of the transfer responsible, where one is named.
     pub(crate) fn by(&self) -> Option<&str> {
         self.by.as_deref()
-    }
-
-    /// The region of the link, where parts of the fabric have policies of their own.
-    pub(crate) fn region(&self) -> Option<&str> {
-        self.region.as_deref()
     }
 
     /// What kept the rate down at the `bottleneck`, whether or not more was lost in a queue before the start.
@@ -88,35 +100,58 @@ impl<'a> TransferCause<'a> {
         regions: Option<&'a Regions>,
         transfer: &Departure,
     ) -> Option<Self> {
+        CauseNumbers::of(scenario, alone, regions, transfer).map(|cause| cause.named(scenario, regions))
+    }
+}
+
+/// What [`TransferCause`] says with names, by the numbers of these.
+#[derive(Clone, Copy)]
+pub(crate) struct CauseNumbers {
+    kind: CauseKind,
+    link: Option<LinkId>,
+    by: Option<TaskId>,
+    engine: Option<EngineId>,
+    at_bottleneck: Option<CauseKind>,
+    node: Option<NodeId>,
+    region: Option<usize>,
+}
+
+impl CauseNumbers {
+    /// As [`TransferCause::of_departure`].
+    pub(crate) fn of(
+        scenario: &Scenario,
+        alone: &Alone<'_>,
+        regions: Option<&Regions>,
+        transfer: &Departure,
+    ) -> Option<Self> {
         let at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
         if is_mostly_waiting(alone, transfer) {
-            Some(Self::queued(scenario, transfer, at_bottleneck.map(|cause| cause.kind)))
+            Some(Self::queued(transfer, at_bottleneck.map(|cause| cause.kind)))
         } else {
             at_bottleneck
         }
     }
 
-    fn queued(scenario: &'a Scenario, transfer: &Departure, at_bottleneck: Option<CauseKind>) -> Self {
+    fn queued(transfer: &Departure, at_bottleneck: Option<CauseKind>) -> Self {
         let behind = transfer.queued_behind;
         Self {
             kind: CauseKind::EngineBusy,
             link: None,
-            by: (behind != TaskId::NONE).then(|| scenario.task_name(behind)),
-            engine: Some(engine_name(scenario, transfer.engine).into()),
+            by: (behind != TaskId::NONE).then_some(behind),
+            engine: Some(transfer.engine),
             at_bottleneck,
             node: None,
             region: None,
-            policy: None,
         }
     }
 
-    fn at(scenario: &'a Scenario, regions: Option<&'a Regions>, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
+    fn at(scenario: &Scenario, regions: Option<&Regions>, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
         let (cause, link) = (bottleneck.binding.cause(), link_of(bottleneck));
         if cause == Cause::Unknown && link.is_none() {
             return None;
         }
         let (by, itself) = (bottleneck.binding.by, bottleneck.binding.by == task.0);
-        let by = (by != u32::MAX && !itself).then(|| scenario.task_name(TaskId(by)));
+        let by = (by != u32::MAX && !itself).then_some(TaskId(by));
         let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
         let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
         let kind = match shared {
@@ -127,13 +162,55 @@ impl<'a> TransferCause<'a> {
             }
             None => CauseKind::new(cause, lateral, by.is_some()),
         };
-        let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());
-        let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
-        let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
-        let link = link.map(|link| Ends::of(scenario, link));
-        // No policy of a region has decided it.
-        let (region, policy) = if shared.is_some() { (None, None) } else { (region, policy) };
-        Some(Self { kind, link, by, engine: None, at_bottleneck: None, node, region, policy })
+        // No policy of a region decides what is shared.
+        let regions = regions.filter(|_| shared.is_none());
+        let region = regions.zip(link).map(|(regions, link)| regions.division.region_of(link));
+        Some(Self {
+            kind,
+            link,
+            by,
+            engine: None,
+            at_bottleneck: None,
+            node: shared.and_then(|shared| shared.node),
+            region,
+        })
+    }
+
+    /// The region of the link, by its number, where parts of the fabric have policies of their own.
+    pub(crate) fn region(&self) -> Option<usize> {
+        self.region
+    }
+
+    fn region_and_policy<'a>(&self, regions: Option<&'a Regions>) -> Option<(&'a str, &'a str)> {
+        let (info, policy) = regions.zip(self.region).map(|(regions, region)| regions.region(region))?;
+        Some((&info.name, policy))
+    }
+
+    fn named<'a>(&self, scenario: &'a Scenario, regions: Option<&'a Regions>) -> TransferCause<'a> {
+        let region = self.region_and_policy(regions);
+        let (region, policy) = region.map(|(region, policy)| (region.into(), policy.into())).unzip();
+        TransferCause {
+            kind: self.kind,
+            link: self.link.map(|link| Ends::of(scenario, link)),
+            by: self.by.map(|by| scenario.task_name(by)),
+            engine: self.engine.map(|engine| engine_name(scenario, engine).into()),
+            at_bottleneck: self.at_bottleneck,
+            node: self.node.map(|node| scenario.node_name(node).into()),
+            region,
+            policy,
+        }
+    }
+
+    /// The sentence that [`TransferCause`] shows.
+    pub(crate) fn write(
+        &self,
+        scenario: &Scenario,
+        regions: Option<&Regions>,
+        to: &mut impl Write,
+    ) -> std::fmt::Result {
+        let by = self.by.map(|by| move |to: &mut _| scenario.write_task_name(by, to));
+        let node = self.node.map(|node| scenario.node_name(node));
+        write_words(self.kind, node, by, self.region_and_policy(regions), to)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ColumnValues, ExportTable, TableColumn, Texts, Values};
+use super::{ColumnValues, Dictionary, ExportTable, TableColumn, Texts, Values};
 
 /// The columns of some rows.
 pub(super) struct Columns<'t, 'r, T> {
@@ -37,6 +37,19 @@ impl<'t, 'r, T> Columns<'t, 'r, T> {
         rows.iter().for_each(|row| texts.push(of(row).as_ref().map(AsRef::as_ref)));
     }
 
+    /// Names of what has a number, from 0 without large gaps.
+    pub(super) fn names<S: AsRef<str>>(
+        &mut self,
+        column: &'static str,
+        of: impl Fn(&T) -> Option<usize>,
+        name: impl Fn(usize) -> S,
+    ) {
+        let rows = self.rows;
+        if let ColumnValues::Name(names) = self.next(column, ColumnValues::Name(Dictionary::default())) {
+            names.extend(rows.iter().map(of), name);
+        }
+    }
+
     /// Texts that are written in place, where `of` has one.
     pub(super) fn written(&mut self, name: &'static str, of: impl Fn(&'r T, &mut String) -> Option<std::fmt::Result>) {
         let rows = self.rows;
@@ -67,8 +80,8 @@ impl<'t, 'r, T> Columns<'t, 'r, T> {
 
     /// Whose the rows are.
     pub(super) fn owner(&mut self, scenario: &str, arbiter: &str) {
-        self.text("scenario", |_| Some(scenario));
-        self.text("arbiter", |_| Some(arbiter));
+        self.names("scenario", |_| Some(0), |_| scenario);
+        self.names("arbiter", |_| Some(0), |_| arbiter);
     }
 
     fn texts(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Texts {

@@ -32,6 +32,7 @@ fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     use std::fmt::Write as _;
     match values {
         ColumnValues::Text(values) => field.push_str(&csv_field(values.get(row).unwrap_or_default())),
+        ColumnValues::Name(values) => field.push_str(&csv_field(values.get(row).unwrap_or_default())),
         ColumnValues::Whole(values) => {
             let _ = values.get(row).map(|value| write!(field, "{value}"));
         }

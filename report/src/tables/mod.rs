@@ -14,6 +14,7 @@
 
 mod columns;
 mod csv;
+mod dictionary;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod runs;
@@ -22,6 +23,7 @@ mod texts;
 mod values;
 
 pub use self::csv::write_csv;
+pub use self::dictionary::Dictionary;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
 pub use self::texts::Texts;
@@ -50,6 +52,8 @@ pub const TABLES: [&str; 10] = [
 pub enum ColumnValues {
     /// Texts.
     Text(Texts),
+    /// Texts that many rows have in common, such as the names of nodes.
+    Name(Dictionary),
     /// Whole numbers.
     Whole(Values<u64>),
     /// Real numbers.
@@ -88,6 +92,7 @@ impl ExportTable {
         for (column, more) in self.columns.iter_mut().zip(&other.columns) {
             match (&mut column.values, &more.values) {
                 (ColumnValues::Text(all), ColumnValues::Text(more)) => all.append(more),
+                (ColumnValues::Name(all), ColumnValues::Name(more)) => all.append(more),
                 (ColumnValues::Whole(all), ColumnValues::Whole(more)) => all.append(more),
                 (ColumnValues::Real(all), ColumnValues::Real(more)) => all.append(more),
                 (ColumnValues::Flag(all), ColumnValues::Flag(more)) => all.append(more),
@@ -103,6 +108,7 @@ impl ColumnValues {
     pub fn len(&self) -> usize {
         match self {
             Self::Text(values) => values.len(),
+            Self::Name(values) => values.len(),
             Self::Whole(values) => values.len(),
             Self::Real(values) => values.len(),
             Self::Flag(values) => values.len(),
@@ -119,6 +125,7 @@ impl ColumnValues {
     fn reserve(&mut self, rows: usize) {
         match self {
             Self::Text(values) => values.reserve(rows),
+            Self::Name(values) => values.reserve(rows),
             Self::Whole(values) => values.reserve(rows),
             Self::Real(values) => values.reserve(rows),
             Self::Flag(values) => values.reserve(rows),

@@ -42,7 +42,7 @@ fn write(table: &ExportTable, out: impl Write + Send) -> Result<(), ParquetError
 fn schema(table: &ExportTable) -> Result<Arc<Type>, ParquetError> {
     let field = |name: &str, values: &ColumnValues| {
         let (physical, logical) = match values {
-            ColumnValues::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnValues::Text(_) | ColumnValues::Name(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             ColumnValues::Whole(_) => (Physical::INT64, None),
             ColumnValues::Real(_) => (Physical::DOUBLE, None),
             ColumnValues::Flag(_) => (Physical::BOOLEAN, None),
@@ -67,6 +67,10 @@ fn write_column(
     match values {
         ColumnValues::Text(texts) => {
             let (texts, known) = dense(rows.map(|row| texts.get(row)), ByteArray::from);
+            column.typed::<ByteArrayType>().write_batch(&texts, Some(&known), None)?;
+        }
+        ColumnValues::Name(names) => {
+            let (texts, known) = dense(rows.map(|row| names.get(row)), ByteArray::from);
             column.typed::<ByteArrayType>().write_batch(&texts, Some(&known), None)?;
         }
         ColumnValues::Whole(numbers) => {

@@ -1,18 +1,17 @@
 //! The tables of a run.
 
-use std::fmt::Write;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
-use weir_plugin_api::{LinkId, PS_PER_S, SimDuration};
+use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
 use weir_sim_core::{Departure, TaskId, Work};
 
-use super::ExportTable;
 use super::columns::{Columns, table};
+use super::{ColumnValues, Dictionary, ExportTable};
 use crate::Run;
-use crate::cause::{TransferCause, link_of};
+use crate::cause::{CauseNumbers, link_of};
 use crate::delay::Delay;
 use crate::operations::{self, Operation};
 use crate::run::{Carried, mean_rate_of};
@@ -29,7 +28,7 @@ struct TransferRow<'a> {
     ends: Carried<'a>,
     alone: Option<SimDuration>,
     delay: Option<Delay>,
-    cause: Option<TransferCause<'a>>,
+    cause: Option<CauseNumbers>,
 }
 
 /// What `--json` says of transfers, but for their routes: a part of each thread, one at least.
@@ -42,11 +41,23 @@ pub(super) fn transfers(run: &Run<'_>) -> Vec<ExportTable> {
         return vec![rows_of(run, title, &tasks)];
     }
     ask_alone(run, &tasks);
-    std::thread::scope(|scope| {
+    let mut parts: Vec<ExportTable> = std::thread::scope(|scope| {
         let parts = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks)));
         let done = |part: ScopedJoinHandle<'_, ExportTable>| part.join().unwrap_or_else(|panic| resume_unwind(panic));
         parts.collect::<Vec<_>>().into_iter().map(done).collect()
-    })
+    });
+    share_names(&mut parts);
+    parts
+}
+
+/// Gives the names in each column of these parts the same list.
+fn share_names(parts: &mut [ExportTable]) {
+    for at in 0..parts.first().map_or(0, |part| part.columns.len()) {
+        Dictionary::share_texts(parts.iter_mut().filter_map(|part| match &mut part.columns[at].values {
+            ColumnValues::Name(names) => Some(names),
+            _ => None,
+        }));
+    }
 }
 
 /// Asks the arbiter of each class alone, in the order of the transfers, so that its first failure is the same for any number of
@@ -71,7 +82,7 @@ fn rows_of(run: &Run<'_>, title: &str, tasks: &[TaskId]) -> ExportTable {
             ends: Carried::of(run.scenario, transfer.class)?,
             alone: run.alone.of(&transfer),
             delay: Delay::of(run.alone, &transfer),
-            cause: TransferCause::of_departure(run.scenario, run.alone, run.arbiter.regions, &transfer),
+            cause: CauseNumbers::of(run.scenario, run.alone, run.arbiter.regions, &transfer),
             transfer,
         })
     };
@@ -89,13 +100,15 @@ fn rows_of(run: &Run<'_>, title: &str, tasks: &[TaskId]) -> ExportTable {
 
 /// Adds some rows of the transfers.
 fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
-    let node = |node| Some(run.scenario.node_name(node));
-    let bottleneck = |r: &TransferRow<'_>| link_of(&r.transfer.bottleneck).map(|link| run.link_names(link));
+    let node = |number| run.scenario.node_name(NodeId::from_index(number));
+    let bottleneck = |r: &TransferRow<'_>| link_of(&r.transfer.bottleneck).map(|link| run.scenario.fabric.link(link));
+    let regions = run.arbiter.regions;
+    let region = |number: usize| regions.map_or("", |regions| &regions.infos[number].name);
     let times = |r: &TransferRow<'_>| r.transfer.times;
     to.owner(&run.scenario.name, title);
     to.written("id", |r, text| Some(run.scenario.write_task_name(r.transfer.task, text)));
-    to.text("from", |r| node(r.ends.from));
-    to.text("to", |r| node(r.ends.to));
+    to.names("from", |r| Some(r.ends.from.index()), node);
+    to.names("to", |r| Some(r.ends.to.index()), node);
     to.whole("bytes", |r| Some(r.transfer.bytes));
     to.real("ready_s", |r| seconds(times(r).ready));
     to.real("start_s", |r| seconds(times(r).start));
@@ -104,10 +117,10 @@ fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
     to.real("mean_Bps", |r| mean_rate_of(&r.transfer));
     to.whole("sent_bytes", |r| Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes }));
     to.real("alone_s", |r| r.alone.map(SimDuration::seconds));
-    to.text("bottleneck_from", |r| bottleneck(r).map(|(from, _)| from));
-    to.text("bottleneck_to", |r| bottleneck(r).map(|(_, to)| to));
-    to.written("cause", |r, text| r.cause.as_ref().map(|cause| write!(text, "{cause}")));
-    to.text("region", |r| r.cause.as_ref().and_then(TransferCause::region));
+    to.names("bottleneck_from", |r| bottleneck(r).map(|link| link.from.index()), node);
+    to.names("bottleneck_to", |r| bottleneck(r).map(|link| link.to.index()), node);
+    to.written("cause", |r, text| r.cause.map(|cause| cause.write(run.scenario, regions, text)));
+    to.names("region", |r| r.cause?.region(), region);
     to.real("waiting_s", |r| r.delay.map(|delay| delay.waiting_s));
     to.real("blocked_s", |r| r.delay.and_then(|delay| delay.blocked_s));
     to.real("cut_s", |r| r.delay.map(|delay| delay.cut_s));
@@ -120,11 +133,12 @@ pub(super) fn links(run: &Run<'_>) -> ExportTable {
     let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
     let (bandwidth, total) = (|l: &LinkId| run.scenario.fabric.link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
     let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
+    let node = |number| run.scenario.node_name(NodeId::from_index(number));
     table("links", &rows, |to| {
         to.owner(&run.scenario.name, &run.arbiter.title());
         to.whole("id", |l| Some(l.0.into()));
-        to.text("from", |l| Some(run.link_names(*l).0));
-        to.text("to", |l| Some(run.link_names(*l).1));
+        to.names("from", |l| Some(run.scenario.fabric.link(*l).from.index()), node);
+        to.names("to", |l| Some(run.scenario.fabric.link(*l).to.index()), node);
         to.real("bandwidth_Bps", |l| Some(bandwidth(l)));
         to.whole("bytes", |l| Some(total(l).bytes));
         to.real("busy_s", |l| Some(total(l).busy.seconds()));
@@ -175,7 +189,7 @@ pub(super) fn phases(run: &Run<'_>) -> ExportTable {
         to.real("end_s", |(phase, ..)| Some(phase.end.seconds()));
         to.whole("start_ps", |(phase, ..)| Some(phase.start.0));
         to.whole("end_ps", |(phase, ..)| Some(phase.end.0));
-        to.written("transfer", |(_, task, _), text| Some(run.scenario.write_task_name(*task, text)));
+        to.names("transfer", |(_, task, _)| Some(task.index()), |number| run.scenario.task_name(TaskId(number as u32)));
         to.real("rate_Bps", |(.., rate)| Some(*rate));
     })
 }

@@ -104,6 +104,11 @@ impl<T: Copy + Default> Values<T> {
         self.values.reserve_exact(rows);
     }
 
+    /// Changes every value, those that stand for missing ones included.
+    pub(super) fn change(&mut self, to: impl Fn(T) -> T) {
+        self.values.iter_mut().for_each(|value| *value = to(*value));
+    }
+
     /// Adds all values of another column.
     pub fn append(&mut self, more: &Self) {
         self.values.extend_from_slice(&more.values);

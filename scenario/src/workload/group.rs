@@ -290,11 +290,12 @@ impl Names {
         match self {
             Self::Own => to.write_str(id),
             Self::Repeat => write!(to, "{id}#{}", i + 1),
-            Self::Pattern(pairs) => to.write_str(&pairs.name(id, i)),
+            Self::Pattern(pairs) => pairs.write_name(id, i, to),
             Self::PlannedPattern(pairs, plans) => {
                 let message = plans.message(i);
-                let ((start, names), whole) = (plans.of(message), pairs.name(id, message));
-                if i == start { to.write_str(&whole) } else { write!(to, "{whole}/{}", names.name(i - start - 1)) }
+                let (start, names) = plans.of(message);
+                pairs.write_name(id, message, to)?;
+                if i == start { Ok(()) } else { write!(to, "/{}", names.name(i - start - 1)) }
             }
             Self::Trace(names) => match names.explicit(i) {
                 Some(name) => to.write_str(name),

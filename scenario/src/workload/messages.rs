@@ -1,61 +1,81 @@
-//! Names of the messages of patterns, and of the tasks that a model planned for each.
+//! The messages of patterns and their names, and those of the tasks that a model planned for each.
 
+use std::fmt::Write;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
 use super::model::check::TaskNames;
 
+/// Between whom a message of a pattern goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Pair {
+    /// Rank of its source.
+    pub(crate) from: u32,
+    /// Rank of its destination.
+    pub(crate) to: u32,
+    /// Which one it is between these two, from 1.
+    pub(crate) occurrence: u32,
+}
+
 /// The messages of a pattern, by the ranks between which each goes.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    /// Source and destination rank of each message.
-    ranks: Vec<(u32, u32)>,
-    /// Occurrence of each pair, from 1; empty when no pair occurs twice.
-    occurrence: Vec<u32>,
-    /// Message by ranks and occurrence, made when a name is first looked up.
-    index: OnceLock<FxHashMap<(u32, u32, u32), u32>>,
+    all: Vec<Pair>,
+    /// By message its number, made when a name is first looked up.
+    index: OnceLock<FxHashMap<Pair, u32>>,
 }
 
 impl Pairs {
     /// Messages between ranks, each with its occurrence.
-    pub(super) fn new(ranks: Vec<(u32, u32)>, mut occurrence: Vec<u32>) -> Self {
-        if occurrence.iter().all(|&n| n == 1) {
-            occurrence = Vec::new();
-        }
-        Self { ranks, occurrence, index: OnceLock::new() }
+    pub(super) fn new(all: Vec<Pair>) -> Self {
+        Self { all, index: OnceLock::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ranks.len()
+        self.all.len()
     }
 
-    pub(crate) fn ranks(&self) -> &[(u32, u32)] {
-        &self.ranks
+    pub(crate) fn all(&self) -> &[Pair] {
+        &self.all
     }
 
-    /// The name of message `i` of the pattern `id`.
-    pub(crate) fn name(&self, id: &str, i: u32) -> String {
-        let at = i as usize;
-        let (from, to) = self.ranks[at];
-        name(id, from, to, self.occurrence.get(at).copied().unwrap_or(1))
+    /// Writes the name of message `i` of the pattern `id`.
+    pub(crate) fn write_name(&self, id: &str, i: u32, to: &mut impl Write) -> std::fmt::Result {
+        self.all[i as usize].write_name(id, to)
     }
 
     /// The message between two ranks that is the `number`-th of its pair.
     pub(crate) fn find(&self, from: u32, to: u32, number: u32) -> Option<u32> {
-        let index = self.index.get_or_init(|| {
-            let number = |i: usize| self.occurrence.get(i).copied().unwrap_or(1);
-            self.ranks.iter().enumerate().map(|(i, &(from, to))| ((from, to, number(i)), i as u32)).collect()
-        });
-        index.get(&(from, to, number)).copied()
+        let number_of = |(i, pair): (usize, &Pair)| (*pair, i as u32);
+        let index = self.index.get_or_init(|| self.all.iter().enumerate().map(number_of).collect());
+        index.get(&Pair { from, to, occurrence: number }).copied()
     }
 }
 
-/// `h.0-1`, and `h.0-1#2` of the second message between the same ranks.
-pub(super) fn name(id: &str, from: u32, to: u32, occurrence: u32) -> String {
-    match occurrence {
-        1 => format!("{id}.{from}-{to}"),
-        n => format!("{id}.{from}-{to}#{n}"),
+impl Pair {
+    /// `h.0-1`, and `h.0-1#2` of the second message between the same ranks.
+    pub(super) fn name(&self, id: &str) -> String {
+        let mut name = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write_name(id, &mut name);
+        name
+    }
+
+    /// Writes [`Self::name`]. Tables of large runs have millions of them, for which the standard library's formatter takes twice
+    /// as long.
+    fn write_name(&self, id: &str, into: &mut impl Write) -> std::fmt::Result {
+        let mut number = itoa::Buffer::new();
+        into.write_str(id)?;
+        into.write_char('.')?;
+        into.write_str(number.format(self.from))?;
+        into.write_char('-')?;
+        into.write_str(number.format(self.to))?;
+        if self.occurrence > 1 {
+            into.write_char('#')?;
+            into.write_str(number.format(self.occurrence))?;
+        }
+        Ok(())
     }
 }
 

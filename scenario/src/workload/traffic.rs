@@ -3,6 +3,7 @@
 use weir_sim_core::{TaskGraph, TaskId, Work};
 
 use super::group::{Groups, Names};
+use super::messages::Pair;
 use crate::source::Span;
 
 /// Transfers that one item of the workload makes between two of the scenario's ranks.
@@ -81,10 +82,12 @@ impl Traffic {
                         continue;
                     };
                     let tasks = &tasks.tasks()[first.index()..first.index() + count as usize];
-                    all.extend(pairs.ranks().iter().zip(tasks).filter_map(|(&(from, to), task)| match task.work {
-                        Work::Carries { bytes, .. } => Some((from, to, bytes)),
-                        _ => None,
-                    }));
+                    all.extend(pairs.all().iter().zip(tasks).filter_map(
+                        |(&Pair { from, to, .. }, task)| match task.work {
+                            Work::Carries { bytes, .. } => Some((from, to, bytes)),
+                            _ => None,
+                        },
+                    ));
                 }
             }
         }

@@ -14,7 +14,7 @@ use weir_plugin_api::{NodeId, SimDuration, SimTime};
 use super::attributes::{Attributes, Ends, PlacedId, read_id, start};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
-use super::messages::{Pairs, Plans, name as message_name};
+use super::messages::{Pair, Pairs, Plans};
 use super::model::read::{Plain, TransferModel};
 use super::ranks::devices;
 use super::routing::rules::{Routing, Way};
@@ -125,7 +125,7 @@ impl<'a> Expansion<'a> {
         let first = self.next();
         let pairs = self.messages(context, rule, &by, &mut |this, context, sent| {
             let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
-            let name = || message_name(&by.id.text, sent.pair.0, sent.pair.1, sent.occurrence);
+            let name = || sent.pair.name(&by.id.text);
             let way = Way { routing: by.routing, via: &[], id: &name };
             this.carry(sent.ends, sent.bytes, attributes, way)
                 .map(drop)
@@ -150,11 +150,11 @@ impl<'a> Expansion<'a> {
             let release = this.next();
             let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
             let plain = Plain { ends: sent.ends, bytes: sent.bytes, attributes, repeat: None };
-            let id = message_name(&by.id.text, sent.pair.0, sent.pair.1, sent.occurrence).into();
+            let id = sent.pair.name(&by.id.text).into();
             let names = this.message_by_model(context, model, PlacedId { text: id, span: by.id.span }, plain)?;
             this.wait(release, 1, by.after.clone());
             plans.push(release.0 - first.0, names);
-            made.push(Made { from: sent.pair.0, to: sent.pair.1, bytes: sent.bytes, count: 1 });
+            made.push(Made { from: sent.pair.from, to: sent.pair.to, bytes: sent.bytes, count: 1 });
             Ok(())
         })?;
         if counted {
@@ -171,19 +171,16 @@ impl<'a> Expansion<'a> {
         by: &Sending<'a>,
         send: &mut dyn FnMut(&mut Self, &mut Context, Sent) -> Read<()>,
     ) -> Read<Pairs> {
-        let (mut pairs, mut occurrences) = (Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         let mut sent = |this: &mut Self, context: &mut Context, (message, occurrence): order::Numbered| {
-            let pair = (message.from, message.to);
+            let pair = Pair { from: message.from, to: message.to, occurrence };
             let start = by.begin.after(SimDuration(message.start.0));
             if start.is_never() {
                 let help = "`start` and `within` add up to at most 100d";
                 return Err(context.error(by.span, "a start beyond the horizon", help));
             }
-            if rule.repeats() {
-                occurrences.push(occurrence);
-            }
-            let ends = Ends { from: by.ranks[pair.0 as usize], to: by.ranks[pair.1 as usize] };
-            send(this, context, Sent { pair, ends, bytes: message.bytes, start, occurrence })?;
+            let ends = Ends { from: by.ranks[pair.from as usize], to: by.ranks[pair.to as usize] };
+            send(this, context, Sent { pair, ends, bytes: message.bytes, start })?;
             pairs.push(pair);
             Ok(())
         };
@@ -200,23 +197,21 @@ impl<'a> Expansion<'a> {
                 all.into_iter().try_for_each(|message| sent(self, context, message))?;
             }
         }
-        Ok(Pairs::new(pairs, occurrences))
+        Ok(Pairs::new(pairs))
     }
 }
 
 #[derive(Clone, Copy)]
 struct Sent {
-    pair: (u32, u32),
+    pair: Pair,
     ends: Ends,
     bytes: u64,
     start: SimTime,
-    /// The how many-th between its ranks, from 1.
-    occurrence: u32,
 }
 
 impl Sent {
     fn wrong(&self, context: &mut Context, span: Span, problem: Problem) -> Reported {
-        context.problem(span, &format!("from rank {} to rank {}", self.pair.0, self.pair.1), problem)
+        context.problem(span, &format!("from rank {} to rank {}", self.pair.from, self.pair.to), problem)
     }
 }
 
