@@ -6,6 +6,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use weir_plugin_host::CallsUnderWay;
+
 use crate::failure::{Exit, message};
 use crate::pending;
 
@@ -51,16 +53,30 @@ pub(crate) fn install() {
     }
 }
 
-/// Ends a run that does not stop. A result that takes longer to write is finished: a part of a JSON object is of no use.
+/// Ends a run whose arbiter does not return. What takes longer otherwise is finished: a part of a JSON object is of no use.
 fn look_again() {
-    sleep(LIMIT);
-    match STAGE.load(SeqCst) {
-        RUNNING => {
-            message("note: interrupted; the arbiter did not return in time, so this run has no result");
-            end();
+    let calls = CallsUnderWay::now();
+    let mut told = false;
+    loop {
+        sleep(LIMIT);
+        let stage = STAGE.load(SeqCst);
+        match stage {
+            RUNNING if let Some(plugin) = calls.unreturned() => {
+                message(&format!(
+                    "note: interrupted; plugin `{plugin}` did not return in time, so this run has no result"
+                ));
+                end();
+            }
+            RUNNING | WRITING if !told => {
+                let what = if stage == RUNNING { "put together" } else { "written" };
+                message(&format!(
+                    "note: a large result is still being {what}; a second Ctrl-C ends at once and cuts it off"
+                ));
+                told = true;
+            }
+            RUNNING => {}
+            _ => return,
         }
-        WRITING => message("note: a large result is still being written; a second Ctrl-C ends at once and cuts it off"),
-        _ => {}
     }
 }
 

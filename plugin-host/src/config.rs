@@ -207,6 +207,11 @@ impl PluginConfig {
         let folder = self.folder().to_owned();
         fs::create_dir_all(&folder).map_err(|e| self.not_saved(&e))?;
         let path = folder.join(LOCK_NAME);
+        // To open a FIFO waits until someone reads from it.
+        if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            let problem = format!("cannot be written: {}", why(&ErrorKind::InvalidInput.into()));
+            return Err(PluginError::Config { path, problem });
+        }
         let lock = OpenOptions::new().create(true).append(true).open(path).map_err(|e| self.not_saved(&e))?;
         match lock.lock() {
             // Some network file systems have no locks: one user at a time is the rule there.

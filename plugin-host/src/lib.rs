@@ -58,4 +58,4 @@ pub use load::{Place, Refusal, load_configured, load_file, load_unprobed};
 pub use probe::{Probed, ProbedArbiter, ProbedModel, ProbedPort, probe, probe_within};
 pub use stuck::StuckCall;
 pub use table_parts::TableParts;
-pub use watchdog::Watchdog;
+pub use watchdog::{CallsUnderWay, Watchdog};

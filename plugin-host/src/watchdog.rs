@@ -66,6 +66,25 @@ impl Drop for Watchdog {
     }
 }
 
+/// The calls into plugins that are under way at an instant.
+#[derive(Debug)]
+pub struct CallsUnderWay(Vec<(Arc<CallSlot>, u64)>);
+
+impl CallsUnderWay {
+    /// At this instant.
+    #[must_use]
+    pub fn now() -> Self {
+        let slots = CallSlot::alive().into_iter().map(|slot| (slot.state(), slot));
+        Self(slots.filter(|(state, _)| Call::of(*state).is_some()).map(|(state, slot)| (slot, state)).collect())
+    }
+
+    /// The plugin of one of them that has not returned since.
+    #[must_use]
+    pub fn unreturned(&self) -> Option<&str> {
+        self.0.iter().find(|(slot, state)| slot.state() == *state).map(|(slot, _)| slot.plugin.as_str())
+    }
+}
+
 /// `10s` or `500ms`, above 0.
 fn parse_limit(text: &str) -> Option<Duration> {
     let (number, ms_per_unit) = match text.strip_suffix("ms") {

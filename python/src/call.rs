@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use weir::Error;
 use weir::optimize::Watch;
 
 use crate::fault::raised;
-use crate::policy::Policies;
+use crate::policy::{Around, Policies};
 
 /// How often signals are looked at (*assumed*: within the 100 ms that Ctrl-C may take).
 const PERIOD: Duration = Duration::from_millis(50);
@@ -143,16 +143,21 @@ fn on_thread<T: Send>(
         false => Python::attach(|py| py.detach(|| work(watched))),
     };
     let (over, ended) = mpsc::channel::<()>();
+    // What the policy of a call around this one waits for ends with that call.
+    let around = Around::here();
     thread::scope(|scope| {
+        let within = around.clone();
         let body = move || {
             let _over = over;
-            catch_unwind(AssertUnwindSafe(work))
+            catch_unwind(AssertUnwindSafe(|| within.enclose(work)))
         };
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body)?;
         let mut interrupted = None;
         while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
             if interrupted.is_none() {
-                interrupted = Python::attach(|py| look(py, progress, watched)).err();
+                // Where the interpreter has ended there is nobody to return to.
+                let looked = Python::try_attach(|py| look(py, progress, watched, &around));
+                interrupted = looked.unwrap_or_else(|| rest()).err();
                 watched.cancel.store(interrupted.is_some(), SeqCst);
             } else {
                 policies.interrupt();
@@ -169,8 +174,18 @@ fn on_thread<T: Send>(
     })
 }
 
-fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, watched: &Watched) -> PyResult<()> {
+/// Waits for the end of the process.
+fn rest() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, watched: &Watched, around: &Around) -> PyResult<()> {
     py.check_signals()?;
+    if around.is_interrupted() {
+        return Err(PyKeyboardInterrupt::new_err(()));
+    }
     if let Some(progress) = progress {
         progress.call1(py, (watched.done.load(SeqCst), watched.all.load(SeqCst)))?;
     }

@@ -79,7 +79,7 @@ fn calibrated(
     let named = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let names: Vec<String> = files.iter().map(named).collect();
     let yaml = weir_calibrate::write_topology(file, &machine, &fit, request.options(), &names).map_err(wrong)?;
-    Ok((yaml, weir_calibrate::text(&report), json_text(&weir_calibrate::json(&report))))
+    Ok((yaml, weir_calibrate::text(&report), json_text(&weir_calibrate::json(&report)) + "\n"))
 }
 
 /// Measured times beside simulated ones under the first arbiter: what `weir validate` prints, its JSON, and its table.
@@ -110,7 +110,7 @@ pub(crate) fn validate(
             let mut json = Vec::new();
             write_json(&found.result(), &mut json).map_err(Error::input)?;
             let csv = Validation::CSV_HEADER.to_owned() + &found.csv();
-            Ok((found.text(), String::from_utf8_lossy(&json).into_owned(), csv))
+            Ok((found.text(), String::from_utf8_lossy(&json).into_owned() + "\n", csv))
         })?
     })
 }

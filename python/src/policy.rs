@@ -3,6 +3,8 @@
 //! The columns of a phase are copied once, into `bytes` of Python; NumPy and `memoryview` look at these without another copy.
 //! They belong to whoever keeps them, so a view that outlives its call is old but never wild.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,6 +24,42 @@ struct Shared {
     failure: Mutex<Option<PyErr>>,
     /// The threads in which a policy runs, as `threading.get_ident` has them.
     running: Mutex<Vec<u64>>,
+    /// Whether the call that they belong to was interrupted.
+    interrupted: AtomicBool,
+}
+
+thread_local! {
+    /// The policies of the calls around what this thread does: a policy may call weir.
+    static AROUND: RefCell<Vec<Arc<Shared>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a call of a policy may wait for: the call in which it runs.
+#[derive(Clone, Default)]
+pub(crate) struct Around(Vec<Arc<Shared>>);
+
+impl Around {
+    /// Of this thread.
+    pub(crate) fn here() -> Self {
+        Self(AROUND.with_borrow(Clone::clone))
+    }
+
+    /// Whether a call around was interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.0.iter().any(|shared| shared.interrupted.load(SeqCst))
+    }
+
+    /// Does `work`, in which these are around.
+    pub(crate) fn enclose<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = AROUND.replace(self.0.clone());
+        let done = work();
+        AROUND.set(before);
+        done
+    }
+
+    fn and(mut self, shared: &Arc<Shared>) -> Self {
+        self.0.push(Arc::clone(shared));
+        self
+    }
 }
 
 /// A class, of which every run gets an object, or an object.
@@ -39,7 +77,12 @@ impl Policies {
         if policies.is_empty() {
             return Self::none();
         }
-        Self(vec![Arc::new(Shared { policies, failure: Mutex::default(), running: Mutex::default() })])
+        Self(vec![Arc::new(Shared {
+            policies,
+            failure: Mutex::default(),
+            running: Mutex::default(),
+            interrupted: AtomicBool::default(),
+        })])
     }
 
     pub(crate) fn none() -> Self {
@@ -68,6 +111,7 @@ impl Policies {
 
     /// Raises `KeyboardInterrupt` in policies that run on.
     pub(crate) fn interrupt(&self) {
+        self.0.iter().for_each(|shared| shared.interrupted.store(true, SeqCst));
         let running: Vec<u64> = self.0.iter().flat_map(|shared| lock(&shared.running).clone()).collect();
         if !running.is_empty() {
             // One that cannot be interrupted is waited for.
@@ -142,7 +186,8 @@ impl PythonArbiter {
             wrong
         })?;
         match rates.len() == number {
-            true => Ok(rates),
+            // NumPy makes -0.0 of 0 and a sign, and means 0.
+            true => Ok(rates.into_iter().map(|rate| rate + 0.0).collect()),
             false => {
                 let message = format!("`allocate` returned {} rates for {number} transfers", rates.len());
                 Err(PyValueError::new_err(message))
@@ -156,7 +201,7 @@ impl RateArbiter for PythonArbiter {
         Python::attach(|py| {
             let thread = thread_of(py).map_err(|error| self.shared.failed(py, self.at, error))?;
             lock(&self.shared.running).push(thread);
-            let rates = self.rates(py, phase);
+            let rates = Around::here().and(&self.shared).enclose(|| self.rates(py, phase));
             let mut running = lock(&self.shared.running);
             if let Some(own) = running.iter().position(|&other| other == thread) {
                 running.swap_remove(own);

@@ -116,6 +116,11 @@ impl Run {
     }
 
     #[getter]
+    fn stopped_at(&self) -> f64 {
+        self.run.stopped_at().seconds()
+    }
+
+    #[getter]
     fn complete(&self) -> bool {
         self.run.complete()
     }

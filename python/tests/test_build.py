@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import enum
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,25 @@ def test_text_stays_text(text: str) -> None:
     scenario.name = text
     read = weir.run(scenario).scenario
     assert read == text or text.strip() == ""
+
+
+def test_text_of_an_enumeration_is_its_value() -> None:
+    class Gpu(str, enum.Enum):
+        FIRST = "gpu0"
+
+    operation = weir.transfer("gpu0", "gpu1", "1MB", id=Gpu.FIRST)
+    scenario = weir.Scenario(sample.two_gpus("1GB").topology, [operation])
+    assert "id: gpu0" in scenario.to_yaml() and weir.run(scenario).transfers["id"] == ["gpu0"]
+
+
+@pytest.mark.parametrize("character", ["\x7f", "\x85", "\ufffe", "\uffff"])
+def test_characters_that_yaml_escapes(character: str) -> None:
+    scenario = sample.two_gpus("1GB")
+    scenario.name = f"a{character}b"
+    assert weir.run(scenario).scenario == scenario.name
+    scenario.name = "\ud800"
+    with pytest.raises(weir.ScenarioError, match="name: .* lone surrogate"):
+        weir.run(scenario)
 
 
 def test_plain_yaml_has_no_other_reader() -> None:

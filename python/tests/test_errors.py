@@ -228,6 +228,32 @@ def test_two_nodes_of_one_name() -> None:
         weir.Topology([weir.switch("s", weir.gpu("g"), weir.gpu("g"))]).to_yaml()
 
 
+def test_two_link_types_of_one_name() -> None:
+    twice = [weir.link_type("x", bandwidth="1GB/s"), weir.link_type("x", bandwidth="2GB/s")]
+    with pytest.raises(ValueError, match="two link types are called 'x'"):
+        weir.Topology([weir.switch("s")], twice).to_yaml()
+
+
+def test_parts_of_another_type() -> None:
+    nodes: Any = [weir.gpu("g")]
+    with pytest.raises(TypeError, match="each child is made by a function such as `weir.gpu`"):
+        weir.Topology([weir.switch("s", nodes)]).to_yaml()
+    items: Any = (weir.transfer("a", "b", "1GB") for _ in range(2))
+    with pytest.raises(TypeError, match="workload: give a list of items, not generator"):
+        weir.Scenario(weir.Topology([weir.switch("s")]), items).to_yaml()
+
+
+def test_options_of_another_function() -> None:
+    wrong: Any = {"phases": True}
+    for call in (weir.explain, weir.report, weir.compare):
+        with pytest.raises(TypeError, match="no option 'phases': there are set, arbiter, fidelity, plugin, library, folder$"):
+            call(FOUR, **wrong)
+    with pytest.raises(TypeError, match="no option 'explanations': .*, until, phases, peaks, jitter, seeds, progress$"):
+        weir.run(FOUR, **{"explanations": True})  # type: ignore[misc]
+    with pytest.raises(weir.ScenarioError, match="arbiter: the list is empty"):
+        weir.run(FOUR, arbiter=[])
+
+
 def test_warnings_are_pythons() -> None:
     with pytest.warns(weir.ScenarioWarning, match="ignores the transfers' weight") as caught:
         weir.run(FOUR, set={"workload[0].transfer.weight": 2})

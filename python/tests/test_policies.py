@@ -286,6 +286,29 @@ def test_a_policy_may_run_weir_itself() -> None:
     assert weir.run(FOUR, arbiter=Nested).complete
 
 
+def test_a_rate_below_zero_by_its_sign_alone_is_zero() -> None:
+    class Signed:
+        def allocate(self, phase: weir.Phase) -> Any:
+            rates = numpy.full(len(phase), 1e9)
+            rates[0] = 0.0 if len(phase) > 1 else 1e9
+            return rates * numpy.where(rates > 0, 1, -1)
+
+    assert weir.run(FOUR, arbiter=Signed).complete
+
+
+def test_settings_of_one_class_are_compared() -> None:
+    class Flat:
+        def __init__(self, rate: float = 1e9) -> None:
+            self.rate = rate
+
+        def allocate(self, phase: weir.Phase) -> list[float]:
+            return [self.rate] * len(phase)
+
+    compared = weir.compare(FOUR, arbiter=[Flat(), Flat(2e9), Flat])
+    assert compared.ratios == [1.0, 0.5, 1.0]
+    assert [title.split("`")[-2] for title in compared.titles] == ["python-flat", "python-flat-2", "python-flat-3"]
+
+
 def test_a_sweep_with_a_policy() -> None:
     grid = {"workload[0].transfer.size": ["100MB", "300MB"]}
     own = weir.sweep(FOUR, grid, arbiter=sample.EqualShare)

@@ -151,6 +151,13 @@ print(weir.run({four!r}).makespan_ps)
             "weir.run({four!r}, arbiter=Endless)",
         ),
         (
+            "class Endless:\n    def allocate(self, phase):\n        while True: pass\n"
+            "class Around:\n    def allocate(self, phase):\n        weir.run({four!r}, arbiter=Endless)".replace(
+                "{four!r}", repr(str(FOUR))
+            ),
+            "weir.run({four!r}, arbiter=Around)",
+        ),
+        (
             "from sample import EqualShare\nclass Endless:\n    def allocate(self, phase):\n        while True: pass",
             "weir.report({four!r}, arbiter=[EqualShare, Endless])",
         ),
@@ -170,7 +177,7 @@ print(weir.run({four!r}).makespan_ps)
             "weir.optimize({stencil!r}, vary=['order', 'placement'], candidates=10**9)",
         ),
     ],
-    ids=["run", "sweep", "policy", "second policy", "calibrate", "validate", "report", "whatif", "optimize"],
+    ids=["run", "sweep", "policy", "policy in a policy", "second policy", "calibrate", "validate", "report", "whatif", "optimize"],
 )
 def test_ctrl_c(setup: str, call: str) -> None:
     tests = os.path.dirname(__file__)

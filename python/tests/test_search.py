@@ -65,6 +65,24 @@ def test_a_sweep_is_its_runs() -> None:
         assert points["makespan_ps"][row] == weir.run(FOUR, set=values).makespan_ps
 
 
+def test_arbiters_that_are_swept_are_named_once() -> None:
+    names = ["max-min", "fcfs", "{name: pcie-congestion, tau: 0.1}"]
+    points = weir.sweep(FOUR, {"arbiter": names, "workload[0].transfer.size": ["100MB"]})
+    assert points.columns[:4] == ["scenario", "candidate", "arbiter", "workload[0].transfer.size"]
+    ends = [weir.run(FOUR, arbiter=name, set={"workload[0].transfer.size": "100MB"}).makespan_ps for name in (
+        "max-min", "fcfs", {"name": "pcie-congestion", "tau": 0.1}
+    )]  # fmt: skip
+    assert points["makespan_ps"] == ends and points["arbiter"][:2] == names[:2]
+
+
+def test_text_of_a_grid_is_read_as_in_set() -> None:
+    texts = weir.sweep(FOUR, {"arbiter.tau": ["0", "0.2"], "workload[0].transfer.size": ["1e2 MB", "1GB # not more"][:1]})
+    numbers = weir.sweep(FOUR, {"arbiter.tau": [0, 0.2], "workload[0].transfer.size": ["100MB"]})
+    assert texts["makespan_ps"] == numbers["makespan_ps"]
+    again = weir.sweep(FOUR, {"arbiter.tau": texts["arbiter.tau"]})
+    assert again["arbiter.tau"] == ["0", "0.2"]
+
+
 def test_a_sweep_is_the_same_on_any_number_of_threads() -> None:
     one = weir.sweep(FOUR, GRID, threads=1).to_dict()
     assert weir.sweep(FOUR, GRID, threads=3).to_dict() == one == weir.sweep(FOUR, GRID).to_dict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import FOUR, FOUR_PS
+from conftest import FOUR, FOUR_PS, SCENARIOS
 
 import weir
 
@@ -105,6 +105,25 @@ def test_pictures() -> None:
     result = weir.run(FOUR)
     assert len(result.plot_timeline().patches) == 4
     assert len(result.plot_links(most=3).patches) == 3
+
+
+def test_pictures_of_odd_runs() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    # What has not ended is under way until the run stops.
+    begun = weir.run(FOUR, until="10ms").plot_timeline()
+    assert [bar.get_width() for bar in begun.patches] == pytest.approx([0.01] * 4)
+    scenario = weir.Scenario(
+        weir.Topology(
+            [weir.switch("$s_$", weir.gpu("$x_$", link="l"), weir.gpu("y", link="l"))],
+            [weir.link_type("l", bandwidth="1GB/s")],
+        ),
+        [weir.transfer("$x_$", "y", "1MB", id="$a_$")],
+    )
+    weir.run(scenario).plot_timeline().figure.canvas.draw()
+    weir.run(scenario).plot_links().figure.canvas.draw()
+    cluster = weir.run(SCENARIOS / "clusters" / "checkpoint.yaml").plot_timeline()
+    assert len(cluster.get_legend().get_texts()) <= 6
 
 
 def test_notebooks_get_escaped_html() -> None:

@@ -24,6 +24,10 @@ class LinkType:
     name: str
     values: dict[str, Data] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Data]:
+        """The type as a map, without its name."""
+        return self.values
+
 
 @dataclass
 class Node:
@@ -40,7 +44,7 @@ class Node:
         own: dict[str, Data] = {} if self.kind is None else {"kind": self.kind}
         own |= self.values
         if self.children:
-            own["children"] = _named(self.children, "child")
+            own["children"] = _named(self.children, "two nodes are", "child")
         return own
 
 
@@ -70,9 +74,9 @@ class Topology:
         """The topology as a map."""
         own: dict[str, Data] = {}
         if self.link_types:
-            own["link_types"] = {kind.name: kind.values for kind in self.link_types}
+            own["link_types"] = _named(self.link_types, "two link types are", "type")
         own |= self.values
-        own["tree"] = _named(self.tree, "root")
+        own["tree"] = _named(self.tree, "two nodes are", "root")
         if self.links:
             own["links"] = [each.to_dict() for each in self.links]
         return own
@@ -119,6 +123,8 @@ class Scenario:
         own = {"weir": 1, "name": self.name, "topology": topology, "arbiter": self.arbiter}
         own["fidelity"] = self.fidelity
         own |= self.values
+        if not isinstance(self.workload, Sequence):
+            raise TypeError(f"workload: give a list of items, not {type(self.workload).__name__}")
         items = [o.to_dict() if isinstance(o, Operation) else o for o in self.workload]
         own["workload"] = items
         return {key: value for key, value in own.items() if value is not None}
@@ -128,12 +134,15 @@ class Scenario:
         return dump(self.to_dict())
 
 
-def _named(nodes: Sequence[Node], what: str) -> dict[str, Data]:
-    named = {each.name: each.to_dict() for each in nodes}
-    if len(named) < len(nodes):
-        names = [each.name for each in nodes]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two nodes are called {twice!r}: give each {what} a name of its own")
+def _named(parts: Sequence[Node] | Sequence[LinkType], two: str, each: str) -> dict[str, Data]:
+    """What each part says, by its name."""
+    named: dict[str, Data] = {}
+    for part in parts:
+        if not isinstance(part, (Node, LinkType)):
+            raise TypeError(f"each {each} is made by a function such as `weir.gpu` or `weir.link_type`, not {part!r}")
+        if part.name in named:
+            raise ValueError(f"{two} called {part.name!r}: give each {each} a name of its own")
+        named[part.name] = part.to_dict()
     return named
 
 

@@ -15,7 +15,7 @@ from ._errors import ScenarioError
 from ._policy import is_policy, name_of
 from ._progress import Hook, Progress
 from ._results import Comparison, Result, Search, WhatIf
-from ._yaml import dump, flow, quoted
+from ._yaml import dump, element, flow, quoted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,6 +70,22 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _some(name: str, value: Any) -> list[Any]:
+    """One or several, where an empty list would mean nothing."""
+    if isinstance(value, (list, tuple)) and not value:
+        raise ScenarioError(f"{name}: the list is empty; leave it out for what the scenario says")
+    return _listed(value)
+
+
+def _only(options: Mapping[str, Any], known: type) -> None:
+    """Refuses options that a function does not have."""
+    names = [*Reading.__annotations__, *(known.__annotations__ if known is not Reading else ())]
+    names = list(dict.fromkeys(names))
+    for option in options:
+        if option not in names:
+            raise TypeError(f"no option {option!r}: there are {', '.join(names)}")
+
+
 def _request(
     source: Source,
     *,
@@ -81,15 +97,18 @@ def _request(
     folder: str | os.PathLike[str] | None = None,
     **unknown: Any,
 ) -> _weir.Request:
-    if unknown:
-        raise TypeError(f"no option {next(iter(unknown))!r}: there are {', '.join(Running.__annotations__)}")
+    _only(unknown, Reading)
     if not isinstance(set, (Mapping, type(None))):
         raise TypeError(f"set: give a dict of values by their path, not {type(set).__name__}")
     arbiters: list[str] = []
     policies: list[tuple[str, object, bool]] = []
-    for each in _listed(arbiter):
+    for each in _some("arbiter", arbiter):
         if is_policy(each):
-            policies.append((name_of(each), each, bool(getattr(each, "pure", False))))
+            name, others = name_of(each), [name for name, *_ in policies]
+            # Of one class with other settings, each has a name of its own.
+            names = (name, *(f"{name}-{number}" for number in range(2, len(others) + 3)))
+            name = next(name for name in names if name not in others)
+            policies.append((name, each, bool(getattr(each, "pure", False))))
             arbiters.append(quoted(policies[-1][0], "arbiter"))
         else:
             arbiters.append(flow(each, "arbiter"))
@@ -108,7 +127,7 @@ def _request(
         folder=os.fspath(folder) if folder is not None else os.curdir,
         set=[(path, flow(value, path)) for path, value in (set or {}).items()],
         arbiters=arbiters,
-        fidelity=[flow(each, "fidelity") for each in _listed(fidelity)],
+        fidelity=[flow(each, "fidelity") for each in _some("fidelity", fidelity)],
         library=None if library is None else os.fspath(library),
         plugins=[os.fspath(file) for file in _listed(plugin)],
         program=program() if plugin else None,
@@ -136,6 +155,8 @@ def _text(name: str, value: Any) -> str | None:
 
 
 def _flag(name: str, value: Any) -> bool:
+    # Those of NumPy, too.
+    value = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
     if isinstance(value, bool):
         return value
     raise TypeError(f"{name}: give True or False, not {type(value).__name__}")
@@ -179,17 +200,20 @@ def run(source: Source, **options: Unpack[Running]) -> Result:
     Raises ``ScenarioError`` where the scenario is wrong, ``RunError`` where it cannot end, and
     ``PolicyError`` where its arbiter fails.
     """
+    _only(options, Running)
     return Result(_runs(source, all=False, **options)[0])
 
 
 def run_all(source: Source, **options: Unpack[Running]) -> list[Result]:
     """As :func:`run`, under each arbiter and fidelity that the scenario names."""
+    _only(options, Running)
     return [Result(each) for each in _runs(source, all=True, **options)]
 
 
 def compare(*of: Union[Source, Result], **reading: Unpack[Reading]) -> Comparison:
     """Results side by side, the first is the baseline: of scenarios under each of their arbiters,
     of results that there are already, and of files that ``weir run --json`` has saved."""
+    _only(reading, Reading)
     columns: list[_weir.Run | tuple[str, str]] = []
     for each in of:
         if isinstance(each, Result):
@@ -210,6 +234,7 @@ def saved(file: str | os.PathLike[str]) -> str | None:
 
 def explain(source: Source, *, until: str | None = None, **reading: Unpack[Reading]) -> str:
     """Phase by phase, why transfers have their rates: what ``weir explain`` prints."""
+    _only(reading, Reading)
     return _runs(source, all=False, until=until, explanations=True, **reading)[0].explanation()
 
 
@@ -302,7 +327,7 @@ def sweep(
     module ``ray`` after ``ray.init()``. The makespans are those of ``weir optimize`` with ``vary:
     parameters``, phase by phase.
     """
-    edit = ("optimize", flow({"vary": "parameters", "parameters": _axes(grid)}, "optimize"))
+    edit = ("optimize", f"{{vary: parameters, parameters: {{{_axes(grid)}}}}}")
     if client is not None:
         return _merged(client, source, edit, reading).table("candidates")
     asked = _search("parameters", method="exhaustive", timing=False, threads=threads)
@@ -310,11 +335,15 @@ def sweep(
         return _weir.optimize(_request(source, **reading), asked, edit, hook).table("candidates")
 
 
-def _axes(grid: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def _axes(grid: Mapping[str, Sequence[Any]]) -> str:
+    """The paths with their values, as the inside of a map."""
+    axes = []
     for path, values in grid.items():
         if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
             raise TypeError(f"{path}: give a list of values, not {type(values).__name__}")
-    return {path: list(values) for path, values in grid.items()}
+        listed = ", ".join(element(value, f"{path}[{at}]") for at, value in enumerate(values))
+        axes.append(f"{quoted(path, 'a path')}: [{listed}]")
+    return ", ".join(axes)
 
 
 def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: Reading) -> str:
@@ -328,6 +357,7 @@ def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: R
 def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading) -> _weir.Search:
     # Workers have folders of their own.
     sent = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else source
+    reading = {**reading, "folder": reading.get("folder") or os.curdir}
     for key in ("library", "folder"):
         if reading.get(key) is not None:
             reading = {**reading, key: os.path.abspath(reading[key])}  # type: ignore[misc]

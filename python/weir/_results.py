@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,7 +114,8 @@ class Result(_Text):
         ax = _axes(ax)
         table = self.transfers.to_dict()
         rows = zip(table["id"], table["start_s"], table["end_s"], table["cause"])
-        sent = [row for row in rows if row[1] is not None and row[2] is not None]
+        # What has not ended is under way until the run stops.
+        sent = [(*row[:2], self._run.stopped_at if row[2] is None else row[2], row[3]) for row in rows if row[1] is not None]
         causes = sorted({_kind(cause) for *_, cause in sent})
         for place, cause in enumerate(causes):
             bars = [(at, row) for at, row in enumerate(sent) if _kind(row[3]) == cause]
@@ -122,10 +124,11 @@ class Result(_Text):
                 [at for at, _ in bars], widths, left=[row[1] for _, row in bars], label=cause, color=f"C{place % 10}"
             )
         if len(sent) <= _MOST_NAMES:
-            ax.set_yticks(range(len(sent)), [row[0] for row in sent])
+            ax.set_yticks(range(len(sent)), [_plain(row[0]) for row in sent])
         ax.invert_yaxis()
-        ax.set(xlabel="time / s", title=f"{self.scenario}, {self.arbiter}")
-        ax.legend()
+        ax.set(xlabel="time / s", title=_plain(f"{self.scenario}, {self.arbiter}"))
+        if causes:
+            ax.legend()
         return ax
 
     def plot_links(self, ax: Any = None, most: int = 20) -> Any:
@@ -133,10 +136,10 @@ class Result(_Text):
         ax = _axes(ax)
         table = self.links.to_dict()
         rows = zip(table["from"], table["to"], table["utilisation"])
-        busy = sorted(((u or 0.0, f"{a} → {b}") for a, b, u in rows), key=lambda row: -row[0])[:most]
+        busy = sorted(((u or 0.0, _plain(f"{a} → {b}")) for a, b, u in rows), key=lambda row: -row[0])[:most]
         ax.barh([name for _, name in busy], [100 * share for share, _ in busy])
         ax.invert_yaxis()
-        ax.set(xlabel="utilisation / %", title=f"{self.scenario}, {self.arbiter}")
+        ax.set(xlabel="utilisation / %", title=_plain(f"{self.scenario}, {self.arbiter}"))
         return ax
 
 
@@ -145,8 +148,18 @@ _MOST_NAMES = 40
 
 
 def _kind(cause: str | None) -> str:
-    """A cause without what is behind it."""
-    return "not held back" if cause is None else cause.split(" by ")[0].split(" with ")[0].split(" behind ")[0]
+    """A cause without what is behind it, and without the region in brackets."""
+    if cause is None:
+        return "not held back"
+    cause = re.sub(r" \([^()]*: [^()]*\)$", "", cause)
+    if cause.endswith(" has a higher priority"):
+        return "others have a higher priority"
+    return _plain(re.split(" by | with | behind | for ", cause)[0])
+
+
+def _plain(text: str) -> str:
+    """A text that matplotlib shows as it is."""
+    return text.replace("$", r"\$")
 
 
 def _axes(ax: Any) -> Any:

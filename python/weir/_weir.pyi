@@ -115,6 +115,7 @@ class Run:
     links: Table
     operations: Table
     has_phases: bool
+    stopped_at: float
     phases: Table
     def to_json(self) -> str: ...
     def to_text(self) -> str: ...

@@ -15,9 +15,14 @@ _PLAIN = re.compile(
     r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*"
     r"|[0-9]+([.][0-9]+)?([kKMGTP]?i?[Bb](/s)?|[pnuµm]?s|min|h|d)"
 )
+# Text that means the same within a list as alone.
+_IN_A_LIST = re.compile(r"[A-Za-z0-9_.+/-][A-Za-z0-9_./+ -]*")
 # What YAML 1.2 and older readers take for something else than text.
 _TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
+
+# What YAML 1.2 does not let stand as it is (section 5.1), and `json.dumps` leaves so.
+_UNREADABLE = re.compile("[\x7f-\x9f\ufeff\ufffe\uffff]")
 
 # Whole numbers that a scenario can have, and some more: their reader says what is too large.
 _MOST_BITS = 128
@@ -40,7 +45,7 @@ def dump(data: Mapping[str, Any]) -> str:
 
 def flow(value: Any, path: str) -> str:
     """A value in one line. Text is taken as the YAML that it is, as ``--set`` takes it."""
-    return value if isinstance(value, str) else _bounded(lambda: _flow(value, path))
+    return str.__str__(value) if isinstance(value, str) else _bounded(lambda: _flow(value, path))
 
 
 def _bounded(write: Callable[[], Any]) -> Any:
@@ -49,6 +54,15 @@ def _bounded(write: Callable[[], Any]) -> Any:
     except RecursionError:
         # Without the thousand steps that led there.
         raise ScenarioError("a dict or list contains itself, or is nested too deeply for a scenario") from None
+
+
+def element(value: Any, path: str) -> str:
+    """A value within a list: text is taken as in :func:`flow`, where it can stand in a list."""
+    if isinstance(value, str):
+        text = str.__str__(value)
+        whole = text[:1] + text[-1:] in ("{}", "[]", '""', "''")
+        return text if whole or _IN_A_LIST.fullmatch(text) else quoted(text, path)
+    return flow(value, path)
 
 
 def quoted(text: str, path: str) -> str:
@@ -75,7 +89,10 @@ def _plain(value: Any, path: str) -> Any:
         return dict(value)
     if isinstance(value, (list, tuple, range)):
         return list(value)
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if isinstance(value, str):
+        # Of an enumeration the text, not the name.
+        return str.__str__(value)
+    if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
@@ -96,14 +113,22 @@ def _scalar(value: Any, path: str) -> str:
         raise ScenarioError(f"{path}: a number of {value.bit_length()} bits is more than a scenario can have")
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) and value.lower() not in _TAKEN
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        return value if plain else _in_quotes(value, path)
     return json.dumps(value)
+
+
+def _in_quotes(text: str, path: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ScenarioError(f"{path}: {text!r} has half of a character (a lone surrogate)") from None
+    return _UNREADABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _key(key: object, path: str) -> str:
     if not isinstance(key, str):
         raise TypeError(f"{path or 'the scenario'}: keys are text, not {type(key).__name__}")
-    return _scalar(key, path)
+    return _scalar(str.__str__(key), path)
 
 
 def _mapping(data: Mapping[str, Any], first: str, indent: str, lines: list[str], path: str = "") -> None:

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::ResultKind;
 use crate::json::RunJson;
+use crate::text::clean;
 use keys::DistinctKeys;
 
 /// The version of the format that is read.
@@ -123,12 +123,14 @@ pub(crate) fn faulty(kind: ResultKind, fault: &str) -> String {
 
 fn check_format(kind: ResultKind, text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
-    struct Versioned {
-        #[serde(default)]
-        weir: Value,
+    struct Versioned<'a> {
+        #[serde(borrow, default)]
+        weir: Option<&'a RawValue>,
     }
-    match serde_json::from_str(text) {
-        Ok(Versioned { weir }) if weir.as_u64() != Some(FORMAT) => {
+    let format = |weir: Option<&RawValue>| weir.map_or("null", RawValue::get).to_owned();
+    match serde_json::from_str(text).map(|Versioned { weir }| format(weir)) {
+        Ok(weir) if weir.parse() != Ok(FORMAT) => {
+            let weir = clean(&weir.chars().take(40).collect::<String>());
             let what = format!("weir: this version of weir reads results of format {FORMAT}, not {weir}");
             Err(format!("{what}: save it again with `{}`", kind.command()))
         }
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn another_format_is_refused() {
         for (text, found) in [(r#"{"weir":2}"#, "2"), (r#"{"weir":"1"}"#, "\"1\""), ("{}", "null")] {
-            let error = read::<Value>(ResultKind::Run, text).expect_err(text);
+            let error = read::<serde_json::Value>(ResultKind::Run, text).expect_err(text);
             let what = format!("weir: this version of weir reads results of format 1, not {found}");
             assert_eq!(error, format!("{what}: save it again with `weir run --json`"));
         }

@@ -6,7 +6,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// Makes schemas of what types write.
 pub(crate) fn generator() -> SchemaGenerator {
@@ -40,6 +41,24 @@ where
     let time = T::deserialize(from)?;
     time.into().map_or(Ok(()), |time| Amount::try_from(time).map(drop)).map_err(D::Error::custom)?;
     Ok(time)
+}
+
+/// Bytes of an object of any content at most (*assumed*: parameters and details take some kilobytes; in memory an object takes
+/// up to 36 times its text).
+const MOST_BYTES_OF_ANY: usize = 1 << 20;
+
+/// Reads an object of any content of a saved result; refuses a large one before memory is taken for it.
+pub(crate) fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Map<String, Value>, D::Error> {
+    let text = Box::<RawValue>::deserialize(from)?;
+    if text.get().len() > MOST_BYTES_OF_ANY {
+        return Err(D::Error::custom(format!("an object of more than {} MiB", MOST_BYTES_OF_ANY >> 20)));
+    }
+    serde_json::from_str(text.get()).map_err(D::Error::custom)
+}
+
+/// [`object`] of a result that may borrow one.
+pub(crate) fn cow_object<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, Map<String, Value>>, D::Error> {
+    object(from).map(Cow::Owned)
 }
 
 /// Gives a type a schema that stands where it is used.

@@ -15,7 +15,7 @@ use weir_optimize::parameters::Outcome;
 use weir_optimize::search::{Objective, SearchResult};
 use weir_plugin_api::PS_PER_S;
 
-use crate::schemas::Sha256;
+use crate::schemas::{Sha256, object};
 
 /// What was searched: a scenario under one of its arbiters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -63,6 +63,7 @@ pub struct SearchArbiter {
     #[schemars(with = "Sha256")]
     pub sha256: Option<String>,
     /// Its parameters as the scenario gives them.
+    #[serde(deserialize_with = "object")]
     pub params: Map<String, Value>,
 }
 

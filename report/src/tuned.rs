@@ -13,7 +13,7 @@ use weir_plugin_api::SimDuration;
 
 use crate::ResultKind;
 use crate::json::write_line;
-use crate::schemas::time;
+use crate::schemas::{object, time};
 
 /// The result of tuning: one scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,7 @@ pub struct TunedUnder {
     /// The name by which `arbiter:` and `--arbiter` choose it.
     pub name: String,
     /// Its parameters as the scenario gives them.
+    #[serde(deserialize_with = "object")]
     pub params: Map<String, Value>,
 }
 

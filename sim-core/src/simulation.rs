@@ -13,7 +13,7 @@ use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
 use crate::tasks::{TaskGraph, TaskId};
 
-/// Most arbitrations without a start or an end, if they are less than [`LEAST_STEP`] apart on average or nothing moves: an
+/// Most arbitrations without a start or an end, if they are less than [`LEAST_STEP`] apart on average or nothing comes to an end: an
 /// arbiter that wants to be asked again so often does not let the run go on (*assumed*: a second or so of computing).
 pub const MOST_ROUNDS: u32 = 1_000_000;
 /// A time in which a link of 1 TB/s carries a kilobyte: no policy decides anew so often (*assumed*).
@@ -208,12 +208,13 @@ impl Clock {
         if self.rounds <= MOST_ROUNDS {
             return Ok(());
         }
-        let (passed, rates) = (self.now - self.since, flows.rates(self.now));
-        if passed.0 >= LEAST_STEP.0 * u64::from(MOST_ROUNDS) && rates.iter().any(|&(_, rate)| rate > 0.0) {
+        let passed = self.now - self.since;
+        // A rate at which nothing ends before the horizon is no progress.
+        if passed.0 >= LEAST_STEP.0 * u64::from(MOST_ROUNDS) && !flows.next_end().is_never() {
             (self.since, self.rounds) = (self.now, 0);
             return Ok(());
         }
-        let active = rates.into_iter().map(|(task, _)| task).collect();
+        let active = flows.rates(self.now).into_iter().map(|(task, _)| task).collect();
         Err(SimError::Stuck { time: self.now, passed, active })
     }
 }

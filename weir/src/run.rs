@@ -92,6 +92,12 @@ impl Run {
         self.outcome.makespan
     }
 
+    /// Until when it ran: its last event, or where it was stopped.
+    #[must_use]
+    pub fn stopped_at(&self) -> SimTime {
+        self.outcome.now
+    }
+
     /// Whether every task ended: false after [`crate::RunOptions::until`] and [`crate::RunOptions::cancel`].
     #[must_use]
     pub fn complete(&self) -> bool {

@@ -205,10 +205,15 @@ impl State {
         log: &mut Log,
     ) -> Result<(), Box<Diagnostic>> {
         let width = case.rows.first().map_or(0, Vec::len);
-        // JSON that was cut off is none.
-        if copies.between_devices() && !is_json(source) {
+        if copies.between_devices() {
             let missing: Vec<String> = (case.rows.len()..width).map(|row| row.to_string()).collect();
             source.all_rows(case.at.line, &missing)?;
+            let several = copies.beside == Beside::TheOtherWay && case.rows.len().is_multiple_of(width.max(1));
+            if case.rows.len() > width && !several {
+                let message = format!("the matrix has {width} columns and {} rows", case.rows.len());
+                let help = "the log was changed: save the whole output of `nvbandwidth` again";
+                return Err(source.error(Span::line(case.at.line), message, help));
+            }
         }
         for (row, cells) in case.rows.iter().enumerate() {
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.

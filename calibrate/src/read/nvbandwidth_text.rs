@@ -28,7 +28,8 @@ pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>>
 
 /// The tests of a text.
 fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
-    let (mut all, mut columns): (Vec<TestCase>, usize) = (Vec::new(), 0);
+    // Of the matrix that is being read: its columns, and the rows of its test before it.
+    let (mut all, mut columns, mut before): (Vec<TestCase>, usize, usize) = (Vec::new(), 0, 0);
     for line in source.lines() {
         let text = untagged(line.text).0.trim();
         if let Some(name) = text.strip_prefix("Running ").and_then(tested) {
@@ -43,8 +44,17 @@ fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
         match words[..] {
             [] | ["SUM", ..] => columns = 0,
             ["ERROR:" | "Error:", ..] | ["Waived:", ..] => columns = 0,
-            _ if columns == 0 && words.iter().all(number) => columns = words.len(),
+            _ if columns == 0 && words.iter().all(number) => {
+                if let Some((expected, found)) = words.iter().enumerate().find(|(at, word)| **word != at.to_string()) {
+                    return Err(out_of_order(source, line, "column", expected, found));
+                }
+                (columns, before) = (words.len(), case.rows.len());
+            }
             [first, ref cells @ ..] if columns > 0 && number(&first) => {
+                let expected = case.rows.len() - before;
+                if first != expected.to_string() {
+                    return Err(out_of_order(source, line, "row", expected, first));
+                }
                 case.rows.push(row(source, line, cells, columns)?);
             }
             _ => {}
@@ -61,6 +71,12 @@ fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
         )),
         false => Ok(all),
     }
+}
+
+/// nvbandwidth numbers rows and columns from 0 on.
+fn out_of_order(source: &Source<'_>, line: LogLine<'_>, what: &str, expected: usize, found: &str) -> Box<Diagnostic> {
+    let message = format!("a {what} `{found}` stands where {what} {expected} belongs");
+    source.error(Span::line(line.number), message, "the log was changed: save the output of `nvbandwidth` again")
 }
 
 fn row(

@@ -139,3 +139,22 @@ fn machines_of_ranks_are_named_up_to_four() {
     assert!(named(4).contains("4 machines (node0, node1, node2, node3):"), "{}", named(4));
     assert!(named(5).contains("5 machines (node0, node1, node2, node3, …):"), "{}", named(5));
 }
+
+/// Rows and columns are numbered from 0 on: a log in which they are not was changed.
+#[test]
+fn a_matrix_of_nvbandwidth_has_each_row_and_column_in_its_place() {
+    let machine = machine(SOCKETS, &[]);
+    let log = |rows: &str| format!("nvbandwidth Version: v0.8\n\nRunning device_to_device_memcpy_read_ce.\n{rows}\n");
+    let refused = |rows: &str| read(&machine, &log(rows)).unwrap_err();
+    for (rows, expected) in [
+        (" 0 2 1\n0 N/A 5 6\n1 5 N/A 6\n2 5 6 N/A", "a column `2` stands where column 1 belongs\n --> log:4"),
+        (" 0 1 2\n0 N/A 5 6\n0 5 N/A 6\n2 5 6 N/A", "a row `0` stands where row 1 belongs\n --> log:6"),
+        (" 0 1 2\n0 N/A 5 6\n1 5 N/A 6\n2 5 6 N/A\n3 5 6 7", "the matrix has 3 columns and 4 rows"),
+        (" 0 1 2\n0 N/A 5 6\n1 5 N/A 6", "the matrix has a column 2 and no row 2"),
+    ] {
+        assert!(refused(rows).contains(expected), "{}", refused(rows));
+    }
+    let json = r#"{ "nvbandwidth": { "testcases": [
+  { "name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [ ["N/A", "5", "6"], ["6", "N/A", "6"] ] } ] } }"#;
+    assert!(read(&machine, json).unwrap_err().contains("has a column 2 and no row 2"));
+}

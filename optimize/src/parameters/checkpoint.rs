@@ -7,6 +7,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use weir_digest::{DigestedLine, check_digest, sum, sum_from, with_digest};
@@ -26,9 +27,14 @@ struct Head {
     of: Part,
 }
 
+/// How often what was added is brought to the disk (*assumed*: a loss of power costs a second, and the disk a hundredth of it).
+const PERIOD: Duration = Duration::from_secs(1);
+
 /// A checkpoint, open for adding.
 pub(super) struct Checkpoint {
     file: File,
+    /// When it was brought to the disk last.
+    on_disk: Instant,
     /// Sum of the first line, from which those of the others go on.
     seed: u32,
 }
@@ -44,7 +50,7 @@ impl Checkpoint {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(CheckpointError::InUse);
         }
-        let mut checkpoint = Self { seed: sum(&line), file: file.try_clone()? };
+        let mut checkpoint = Self { seed: sum(&line), file: file.try_clone()?, on_disk: Instant::now() };
         let end = checkpoint.read(&line, &head.of, part)?;
         if end == 0 {
             file.set_len(0)?;
@@ -54,6 +60,10 @@ impl Checkpoint {
             file.set_len(end)?;
             file.seek(SeekFrom::Start(end))?;
         }
+        file.sync_all()?;
+        // Its name is in the folder, which is a file of its own. Not every system lets folders be opened.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
         checkpoint.file = file;
         Ok(checkpoint)
     }
@@ -63,14 +73,26 @@ impl Checkpoint {
         let value = value.map_or_else(String::new, |value| format!(",{value}"));
         let line = format!("{position} {makespan}{value}");
         let line = format!("{line} {:08x}\n", sum_from(self.seed, line.as_bytes()));
-        self.file.write_all(line.as_bytes())
+        self.append(&line)
     }
 
     pub(super) fn add_stopped(&mut self, position: u64, reason: &str) -> std::io::Result<()> {
         // On one line, whatever the reason holds.
         let line = format!("{position} {}", serde_json::Value::from(reason));
         let line = format!("{line} {:08x}\n", sum_from(self.seed, line.as_bytes()));
-        self.file.write_all(line.as_bytes())
+        self.append(&line)
+    }
+
+    fn append(&mut self, line: &str) -> std::io::Result<()> {
+        self.file.write_all(line.as_bytes())?;
+        if self.on_disk.elapsed() >= PERIOD { self.to_disk() } else { Ok(()) }
+    }
+
+    /// Brings all that was added to the disk.
+    pub(super) fn to_disk(&mut self) -> std::io::Result<()> {
+        self.file.sync_data()?;
+        self.on_disk = Instant::now();
+        Ok(())
     }
 
     /// Fills in what the file holds; returns where its last whole line ends.

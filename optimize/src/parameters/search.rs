@@ -107,7 +107,13 @@ impl Search<'_> {
             }),
         };
         work.on_all_threads(&pending);
-        let progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whoever pressed Ctrl-C does not wait for the disk.
+        if let Some(checkpoint) = progress.checkpoint.as_mut().filter(|_| !cancel.load(Ordering::Relaxed))
+            && let Err(error) = checkpoint.to_disk()
+        {
+            progress.unwritten.get_or_insert(error);
+        }
         progress.into_part(part, self.checkpoint)
     }
 

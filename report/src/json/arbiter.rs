@@ -10,6 +10,7 @@ use weir_scenario::{Regions, Scenario};
 use weir_sim_core::Region;
 
 use crate::Run;
+use crate::schemas::cow_object;
 
 /// The policy of a run.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -22,6 +23,7 @@ pub(crate) struct ArbiterJson<'a> {
     #[serde(borrow)]
     version: Cow<'a, str>,
     /// Its parameters as the scenario gives them.
+    #[serde(deserialize_with = "cow_object")]
     pub(crate) params: Cow<'a, Map<String, Value>>,
     /// SHA-256 of the library it was loaded from; absent for built-in policies.
     #[serde(skip_serializing_if = "Option::is_none")]

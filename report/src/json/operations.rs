@@ -13,7 +13,7 @@ use crate::Run;
 use crate::bandwidths::{bandwidths, cut, of_bound};
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
-use crate::schemas::time;
+use crate::schemas::{object, time};
 use crate::served::Served;
 use crate::spread::EndSpreadJson;
 use crate::units::{picoseconds, seconds};
@@ -115,6 +115,7 @@ pub(crate) struct OperationRow<'a> {
     #[serde(borrow)]
     estimates: Vec<EstimateRow<'a>>,
     /// What is known beside; of an operation that a model planned also what its model adds.
+    #[serde(deserialize_with = "object")]
     #[schemars(with = "Details<'static>")]
     pub(crate) details: Map<String, Value>,
 }

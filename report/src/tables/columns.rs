@@ -80,8 +80,13 @@ impl<'t, 'r, T> Columns<'t, 'r, T> {
 
     /// Whose the rows are.
     pub(super) fn owner(&mut self, scenario: &str, arbiter: &str) {
-        self.names("scenario", |_| Some(0), |_| scenario);
+        self.scenario(scenario);
         self.names("arbiter", |_| Some(0), |_| arbiter);
+    }
+
+    /// Of which scenario the rows are.
+    pub(super) fn scenario(&mut self, name: &str) {
+        self.names("scenario", |_| Some(0), |_| name);
     }
 
     fn texts(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Texts {

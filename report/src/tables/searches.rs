@@ -33,6 +33,14 @@ fn of<T>(to: &mut Columns<'_, '_, T>, subject: &SearchSubject) {
     to.owner(&subject.scenario, &titled(&subject.arbiter.name, &subject.arbiter.params));
 }
 
+/// As [`of`], of rows that differ in values of these paths: where the arbiter is one of them, its column is that of the path.
+fn of_varied<'p, T>(to: &mut Columns<'_, '_, T>, subject: &SearchSubject, mut paths: impl Iterator<Item = &'p str>) {
+    match paths.any(|path| path == "arbiter") {
+        true => to.scenario(&subject.scenario),
+        false => of(to, subject),
+    }
+}
+
 /// One row. Numbers of candidates may have more than 64 bits, and are texts.
 fn summary(search: &SearchReport) -> ExportTable {
     let (result, rows, timed) = (&search.result, [()], search.timed());
@@ -99,7 +107,7 @@ fn makespans(search: &SearchReport, pairs: &[(u64, u64)]) -> ExportTable {
 
 fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> ExportTable {
     table("candidates", rows, |to| {
-        of(to, &search.subject);
+        of_varied(to, &search.subject, paths.iter().copied());
         to.whole("candidate", |row| Some(row.candidate));
         for (at, path) in paths.iter().enumerate() {
             to.text((*path).to_owned(), |row| row.parameters.get(at).map(|(_, value)| (*value).to_owned()));
@@ -117,7 +125,7 @@ fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> Ex
 fn points(sweep: &SweepReport) -> ExportTable {
     let (grid, rows): (_, Vec<(u64, &SearchResult<Solution>)>) = (sweep.sweep.grid(), sweep.sweep.points().collect());
     table("points", &rows, |to| {
-        of(to, &sweep.subject);
+        of_varied(to, &sweep.subject, grid.axes().iter().map(|axis| &*axis.path));
         to.whole("point", |row| Some(row.0));
         for (at, axis) in grid.axes().iter().enumerate() {
             to.text(axis.path.clone(), |row| grid.values(row.0).get(at).map(|(_, value)| (*value).to_owned()));
@@ -136,8 +144,9 @@ fn points(sweep: &SweepReport) -> ExportTable {
 fn totals(sweep: &SweepReport) -> ExportTable {
     let rows: Vec<_> = sweep.sweep.totals().collect();
     table("totals", &rows, |to| {
-        of(to, &sweep.subject);
-        for (at, axis) in sweep.sweep.grid().axes().iter().skip(1).enumerate() {
+        let axes = || sweep.sweep.grid().axes().iter().skip(1);
+        of_varied(to, &sweep.subject, axes().map(|axis| &*axis.path));
+        for (at, axis) in axes().enumerate() {
             let value = |combination| sweep.combination(combination).get(at).map(|(_, value)| (*value).to_owned());
             to.text(axis.path.clone(), |row| value(row.combination));
         }

@@ -213,8 +213,10 @@ fn a_recheck_that_hardly_lets_the_clock_move_is_stopped() {
     };
     assert_eq!(run(1, 1e9).expect_err("stuck"), stuck(1_000_000));
     assert_eq!(run(1000, 1e9).expect("it goes on").makespan, SimTime(2_000 * US + 5));
-    // Where nothing moves, no step is large enough.
-    assert_eq!(run(1000, 0.0).expect_err("stuck"), stuck(1_000_000_000));
+    // Where nothing moves, or nothing would end within the horizon, no step is large enough.
+    for rate in [0.0, 5e-324, 0.2] {
+        assert_eq!(run(1000, rate).expect_err("stuck"), stuck(1_000_000_000), "{rate}");
+    }
 }
 
 #[test]
