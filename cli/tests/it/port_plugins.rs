@@ -106,6 +106,12 @@ fn a_sick_port_arbiter_is_named_with_what_it_did() {
         ("IN_COMMIT=forever()", "commit has not returned for 0.3 s", false),
         ("IN_COMMIT=abort()", "crashed in commit (SIGABRT)", false),
         ("IN_STATE=return weir_fail(err, \"secret\")", "failed: secret", true),
+        (
+            // By the time as such: Thue and Morse's sequence, of which no part stands three times in a row.
+            "IN_CHOOSE=*slot = view->heads[__builtin_popcountll(view->now_ps / 1000000) % view->n_heads].slot",
+            "though its `state` was the same: it leaves out what choices depend on",
+            true,
+        ),
         ("IN_STATE=*n = cap + 1", "writes more than the 16384 words of a state", true),
         ("IN_CREATE=return 2", "port arbiter `variant` failed: the plugin panicked", true),
         ("IN_DESTROY=abort()", "crashed in destroy (SIGABRT)", false),

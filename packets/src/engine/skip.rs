@@ -5,9 +5,12 @@
 //! 1980). Equal states are a period. All times then move by n periods, and n times what one period counted is added. No
 //! transfer comes to its last packet in that, and nothing from outside is passed. Each set of transfers connected through
 //! links is looked at by itself: the periods of others need not fit.
+//!
+//! Equal states are a period only where arbiters tell all of theirs. So the first period of a set is simulated once more: where
+//! grants differ then, an arbiter has left something out.
 
 use super::stalls::Log;
-use super::sums::LinkSums;
+use super::sums::{Digest, LinkSums};
 use super::{Engine, NONE, PacketError, REQUESTS};
 
 /// Steps without a begin or an end of a transfer before sets are looked for: short runs do not pay for them (*assumed*).
@@ -29,6 +32,16 @@ pub(super) struct Component {
     left: u64,
     span: u64,
     comparisons: u32,
+    repeated: Repeated,
+}
+
+/// Whether a period of a set has been seen twice.
+#[derive(Debug)]
+enum Repeated {
+    NotYet,
+    /// A period that ended at the time of the saved state, by what each link granted in it.
+    Once(u64, Vec<Digest>),
+    Twice,
 }
 
 /// A state, and what had been counted.
@@ -154,6 +167,7 @@ impl Engine {
                 left: 0,
                 span: FIRST,
                 comparisons: 0,
+                repeated: Repeated::NotYet,
             });
         }
     }
@@ -164,10 +178,32 @@ impl Engine {
         let hash = self.hash(now, component);
         if let Some(saved) = &component.saved
             && saved.hash == hash
-            && component.comparisons < COMPARISONS
+            && (component.comparisons < COMPARISONS || matches!(component.repeated, Repeated::Once(..)))
         {
             component.comparisons += 1;
             if self.state(now, component)?.as_ref() == Some(&saved.state) {
+                let period = now - saved.time;
+                let granted = self.granted_since(component, saved);
+                match &component.repeated {
+                    Repeated::NotYet if period > 0 => {
+                        component.repeated = Repeated::Once(period, granted);
+                        let state = saved.state.clone();
+                        component.saved = Some(self.saved(now, hash, state, component));
+                        // It is compared until it has come back.
+                        component.left = u64::MAX;
+                        component.comparisons = 0;
+                        return Ok(());
+                    }
+                    Repeated::Once(first, before) => {
+                        let differs = |(before, now): (&Digest, &Digest)| *now != before.later(*first);
+                        if before.iter().zip(&granted).any(differs) {
+                            return Err(PacketError::State { links: component.links.clone() });
+                        }
+                        component.repeated = Repeated::Twice;
+                        component.left = component.span;
+                    }
+                    _ => {}
+                }
                 let bound = self.bound(now, until, component);
                 if self.skip(now, bound, component, saved) {
                     component.saved = None;
@@ -189,6 +225,12 @@ impl Engine {
         component.span = component.span.saturating_mul(2);
         component.comparisons = 0;
         Ok(())
+    }
+
+    /// What each link of a set has granted since a state was saved.
+    fn granted_since(&self, component: &Component, saved: &Saved) -> Vec<Digest> {
+        let since = |(&link, before): (&u32, &LinkSums)| self.sums[link as usize].digest.since(before.digest);
+        component.links.iter().zip(&saved.links).map(since).collect()
     }
 
     fn saved(&mut self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {

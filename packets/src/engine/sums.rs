@@ -37,7 +37,7 @@ impl TimeSum {
 }
 
 /// A digest of grants that can be added up over periods: it is linear in the time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Digest {
     /// Σ a, a being a number of (link, transfer).
     weights: u64,
@@ -52,6 +52,16 @@ impl Digest {
         a ^= a >> 27;
         self.weights = self.weights.wrapping_add(a);
         self.moments = self.moments.wrapping_add(a.wrapping_mul(time));
+    }
+
+    /// What was added since it was `before`.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self { weights: self.weights.wrapping_sub(before.weights), moments: self.moments.wrapping_sub(before.moments) }
+    }
+
+    /// The same grants, all so much later.
+    pub(super) fn later(self, by: u64) -> Self {
+        Self { moments: self.moments.wrapping_add(self.weights.wrapping_mul(by)), ..self }
     }
 
     pub(super) fn value(self) -> u64 {

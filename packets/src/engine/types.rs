@@ -92,6 +92,12 @@ pub enum PacketError {
         /// The second one.
         again: u32,
     },
+    /// All was as it had been, by what arbiters tell of their states, and grants were others afterwards.
+    #[error("an arbiter left out of its state what it chooses by")]
+    State {
+        /// The outputs, of one of which it is.
+        links: Vec<u32>,
+    },
     /// Full buffers wait for each other.
     #[error("deadlock: full buffers wait for each other")]
     Deadlock {

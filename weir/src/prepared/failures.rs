@@ -1,5 +1,7 @@
 //! The words for what goes wrong in a run: refusals, wrong answers, deadlocks.
 
+use std::collections::BTreeSet;
+
 use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
@@ -83,9 +85,10 @@ impl PreparedRun<'_> {
                     ErrorKind::Stopped,
                 )
             }
-            PacketError::Slot { .. } | PacketError::Impure { .. } | PacketError::Arbiter { .. } => {
-                (format!("{at} {}", self.port_failed(error)), ErrorKind::Plugin)
-            }
+            PacketError::Slot { .. }
+            | PacketError::Impure { .. }
+            | PacketError::State { .. }
+            | PacketError::Arbiter { .. } => (format!("{at} {}", self.port_failed(error)), ErrorKind::Plugin),
             PacketError::Refused { arbiter, error: CallError::Refused(text) } => {
                 (format!("port arbiter `{arbiter}` refuses this scenario: {text}"), ErrorKind::Input)
             }
@@ -122,9 +125,25 @@ impl PreparedRun<'_> {
                  between; {asks}",
                 of(*link)
             ),
+            PacketError::State { links } => format!(
+                "port arbiter {}: grants went otherwise than before, though its `state` was the same: it leaves out what \
+                 choices depend on; {asks}",
+                self.loaded_ports_of(links)
+            ),
             PacketError::Arbiter { link, error } => format!("{} failed: {error}", of(*link)),
             _ => String::new(),
         }
+    }
+
+    /// The port arbiters of these links that come from libraries; those of weir tell all of their states.
+    fn loaded_ports_of(&self, links: &[u32]) -> String {
+        let plan = self.spec.packets.as_ref();
+        let of_links: BTreeSet<&str> =
+            links.iter().filter_map(|&link| Some(plan?.port_arbiter(LinkId(link)))).collect();
+        let loaded = plan.iter().flat_map(|plan| plan.loaded_ports()).map(|entry| &*entry.name);
+        let named: Vec<String> =
+            loaded.filter(|name| of_links.contains(name)).map(|name| format!("`{name}`")).collect();
+        named.join(" or ")
     }
 
     fn deadlock(&self, time: SimTime, waiting: &[TaskId], queued: &[TaskId]) -> String {
