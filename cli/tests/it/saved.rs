@@ -166,6 +166,16 @@ fn edited_results_in_full_are_refused_too() {
         ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"p\":-", "edited.json:1: phases[0]: `p` has rate -500000000"),
         ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"p\":9", "edited.json:1: phases[0]: rates of"),
         ("\"rates_Bps\":{\"p\":", "\"rates_Bps\":{\"r\":", "edited.json:1: phases[0]: the run has no transfer `r`"),
+        (
+            "\"rates_Bps\":{\"p\":500000000.0",
+            "\"rates_Bps\":{\"p\":400000000.0",
+            "edited.json:1: transfers[0]: `p` has 10000000 bytes, and `phases` send 8000000",
+        ),
+        (
+            "\"bottleneck\":{\"from\":\"rc\"",
+            "\"bottleneck\":{\"from\":\"rd\"",
+            "edited.json:1: transfers[0]: `p` has the bottleneck `rd` → `g2`, which is no link",
+        ),
         ("\"kind\":\"gpu\"", "\"kind\":\"cow\"", "edited.json:1: nodes[1]: `g0` is a `cow`, which is no kind of node"),
         (
             "\"direction\":\"up\"",
@@ -177,6 +187,17 @@ fn edited_results_in_full_are_refused_too() {
     ] {
         refused(&folder, &good, from, to, what);
     }
+}
+
+/// An object of any content takes many times its text in memory.
+#[test]
+fn large_objects_of_any_content_are_refused() {
+    let folder = Folder::new();
+    let good = run(&["run", &folder.write("s.yaml", SHARED), "--json"]).stdout;
+    let large = format!("\"params\":{{\"x\":[{}1]}}", "1,".repeat(600_000));
+    refused(&folder, &good, "\"params\":{}", &large, "arbiter.params: an object of more than 1 MiB");
+    let version = format!("{{\"weir\":[{}1]", "1,".repeat(600_000));
+    refused(&folder, &good, "{\"weir\":1", &version, "reads results of format 1, not [1,1,");
 }
 
 /// A result with one text put for another is refused by all that read results, with the same words.

@@ -9,6 +9,9 @@ use super::amounts::{ROOM, above, differ, found};
 use crate::changes::LinkChangeRow;
 use crate::json::{ExplainRow, LinkRow, List, NodeRow, PhaseRow, RunJson, TransferRow};
 
+/// Seconds.
+const PS: f64 = 1e-12;
+
 /// The first contradiction, with its place.
 pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
     of_input(&run.input_sha256).or_else(|| of_end(run)).or_else(|| {
@@ -22,6 +25,8 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
             .or_else(|| found("transfers", transfers, |row| of_route(row, links)))
             .or_else(|| of_bytes(run, links, transfers))
             .or_else(|| of_rates(phases, (links, &run.link_changes), transfers))
+            .or_else(|| of_bottleneck(transfers, links))
+            .or_else(|| if run.complete { of_sent(phases, transfers) } else { None })
             .or_else(|| of_explanation(explained?, phases))
     })
 }
@@ -173,6 +178,39 @@ fn of_phase(
         loads[link] = 0.0;
     }
     over
+}
+
+/// Phases of a complete run have sent at least the bytes of each transfer, which may be sent again after a link was down. Times
+/// of phases are to a picosecond, and rates have all digits.
+fn of_sent(phases: &[PhaseRow<'_>], transfers: &[TransferRow<'_>]) -> Option<String> {
+    if phases.is_empty() {
+        return None;
+    }
+    let mut sent: HashMap<&str, (f64, f64)> = HashMap::new();
+    for phase in phases {
+        for (id, rate) in &phase.rates_bps.0 {
+            let (bytes, room) = sent.entry(&*id.0).or_default();
+            *bytes += rate * (phase.end_s - phase.start_s);
+            *room += rate * (2.0 * PS + phase.end_s * f64::EPSILON);
+        }
+    }
+    transfers.iter().enumerate().find_map(|(i, row)| {
+        let (bytes, room) = sent.get(&*row.id).copied().unwrap_or_default();
+        let lacks = above(row.bytes as f64, bytes + room + 1.0);
+        lacks.then(|| format!("transfers[{i}]: `{}` has {} bytes, and `phases` send {bytes}", row.id, row.bytes))
+    })
+}
+
+/// What holds a transfer back is a link of the topology.
+fn of_bottleneck(transfers: &[TransferRow<'_>], links: &[LinkRow<'_>]) -> Option<String> {
+    let all: HashSet<(&str, &str)> = links.iter().map(|link| (&*link.from, &*link.to)).collect();
+    transfers.iter().enumerate().find_map(|(i, row)| {
+        let link = row.bottleneck.as_ref().filter(|link| !all.contains(&(&*link.from, &*link.to)))?;
+        Some(format!(
+            "transfers[{i}]: `{}` has the bottleneck `{}` → `{}`, which is no link",
+            row.id, link.from, link.to
+        ))
+    })
 }
 
 /// Each phase is explained, with the transfers that have rates in it.
