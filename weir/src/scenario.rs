@@ -8,7 +8,7 @@ use weir_plugin_api::Origin;
 use weir_scenario::{ArbiterSpec, Input, LoadOptions};
 use weir_sim_core::Listener;
 
-use crate::optimize::check_parameters;
+use crate::optimize::{SearchOptions, Settings, check_parameters};
 use crate::prepared::{PreparedRun, StreamedRun};
 use crate::{Error, Opener, Registry, Run, RunOptions};
 
@@ -160,6 +160,9 @@ impl Scenario {
             let run = self.prepared(spec);
             run.arbiter()?;
             run.warnings().into_iter().for_each(&mut *warn);
+        }
+        if self.contents.optimize.is_some() {
+            Settings::new(&SearchOptions::default(), self)?;
         }
         check_parameters(&self.contents, &self.source, &self.registry)
     }
