@@ -85,11 +85,11 @@ impl Checkpoint {
 
     fn append(&mut self, line: &str) -> std::io::Result<()> {
         self.file.write_all(line.as_bytes())?;
-        if self.on_disk.elapsed() >= PERIOD { self.to_disk() } else { Ok(()) }
+        if self.on_disk.elapsed() >= PERIOD { self.bring_to_disk() } else { Ok(()) }
     }
 
     /// Brings all that was added to the disk.
-    pub(super) fn to_disk(&mut self) -> std::io::Result<()> {
+    pub(super) fn bring_to_disk(&mut self) -> std::io::Result<()> {
         self.file.sync_data()?;
         self.on_disk = Instant::now();
         Ok(())

@@ -110,7 +110,7 @@ impl Search<'_> {
         let mut progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Whoever pressed Ctrl-C does not wait for the disk.
         if let Some(checkpoint) = progress.checkpoint.as_mut().filter(|_| !cancel.load(Ordering::Relaxed))
-            && let Err(error) = checkpoint.to_disk()
+            && let Err(error) = checkpoint.bring_to_disk()
         {
             progress.unwritten.get_or_insert(error);
         }
