@@ -79,6 +79,8 @@ def test_text_of_a_grid_is_read_as_in_set() -> None:
     texts = weir.sweep(FOUR, {"arbiter.tau": ["0", "0.2"], "workload[0].transfer.size": ["1e2 MB", "1GB # not more"][:1]})
     numbers = weir.sweep(FOUR, {"arbiter.tau": [0, 0.2], "workload[0].transfer.size": ["100MB"]})
     assert texts["makespan_ps"] == numbers["makespan_ps"]
+    with pytest.raises(weir.ScenarioError):
+        weir.sweep(FOUR, {"arbiter": ["{name: max-min}, {name: fcfs}"]})
     again = weir.sweep(FOUR, {"arbiter.tau": texts["arbiter.tau"]})
     assert again["arbiter.tau"] == ["0", "0.2"]
 

@@ -60,9 +60,20 @@ def element(value: Any, path: str) -> str:
     """A value within a list: text is taken as in :func:`flow`, where it can stand in a list."""
     if isinstance(value, str):
         text = str.__str__(value)
-        whole = text[:1] + text[-1:] in ("{}", "[]", '""', "''")
-        return text if whole or _IN_A_LIST.fullmatch(text) else quoted(text, path)
+        return text if _is_whole(text) or _IN_A_LIST.fullmatch(text) else quoted(text, path)
     return flow(value, path)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text is one map or list of plain words, or one word in quotes."""
+    if re.fullmatch(r'"[^"\\]*"|\'[^\']*\'', text):
+        return True
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character in "{[") - (character in "}]")
+        if depth <= 0 and at + 1 < len(text):
+            return False
+    return depth == 0 and len(text) > 1 and not re.search(r"[#\"'\n]", text)
 
 
 def quoted(text: str, path: str) -> str:
