@@ -74,7 +74,7 @@ fn user_config() -> Option<PluginConfig> {
 /// What plugins print goes to stderr; one that crashes or calls `exit` is named.
 #[cfg(unix)]
 fn contain() -> Result<(), Error> {
-    weir_plugin_host::name_crashes(Exit::Plugin as i32);
+    weir_plugin_host::name_crashes(Exit::Plugin as i32, pending::rescue);
     weir_plugin_host::keep_stdout()
         .map_err(|error| Error::new(ErrorKind::Plugin, format!("stdout cannot be kept from plugins: {error}")))
 }

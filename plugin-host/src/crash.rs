@@ -4,7 +4,7 @@
 //! of a plugin. What a handler may do is little (signal-safety(7)): it writes what lies ready, and ends the program.
 
 use std::ffi::c_int;
-use std::sync::Once;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::call::running;
@@ -12,6 +12,9 @@ use crate::record::libraries;
 
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
+
+/// What is called before a plugin's `exit` ends the program.
+static RESCUE: OnceLock<fn()> = OnceLock::new();
 
 /// Signals of crashes.
 pub(crate) const SIGNALS: [(c_int, &str); 7] = [
@@ -35,11 +38,11 @@ unsafe extern "C" {
 }
 
 /// From now on a plugin that crashes, or calls `exit` or `quick_exit`, is named on stderr, and the program ends with a code. A crash outside
-/// of any call, while libraries are open, names these. Only `_exit` goes unnoticed.
-pub fn name_crashes(exit_code: i32) {
-    static ONCE: Once = Once::new();
+/// of any call, while libraries are open, names these. Only `_exit` goes unnoticed. `rescue` is called before a plugin's `exit`
+/// ends the program; after a crash there is nothing that may be called.
+pub fn name_crashes(exit_code: i32, rescue: fn()) {
     EXIT.store(exit_code, Ordering::Relaxed);
-    ONCE.call_once(|| {
+    RESCUE.get_or_init(|| {
         SIGNALS.iter().for_each(|&(signal, _)| handle(signal, crashed));
         TIMERS.iter().filter(|&&(signal, _)| is_default(signal)).for_each(|&(signal, _)| handle(signal, timed));
         // SAFETY: the functions stay where they are; where no room is left for one, its kind of end goes unnoticed.
@@ -48,6 +51,7 @@ pub fn name_crashes(exit_code: i32) {
             #[cfg(target_os = "linux")]
             at_quick_exit(quickly_exited);
         };
+        rescue
     });
 }
 
@@ -93,12 +97,21 @@ extern "C" fn crashed(signal: c_int) {
 }
 
 extern "C" fn exited() {
+    rescue();
     end_named("ended the program in", "exit");
 }
 
 #[cfg(target_os = "linux")]
 extern "C" fn quickly_exited() {
+    rescue();
     end_named("ended the program in", "quick_exit");
+}
+
+/// Saves what is whole where a plugin's call ends the program, in which all may be called.
+fn rescue() {
+    if let Some(rescue) = RESCUE.get().filter(|_| running().is_some()) {
+        rescue();
+    }
 }
 
 /// Names the plugin that this thread is in, and ends the program; returns where it is in none.

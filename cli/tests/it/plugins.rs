@@ -274,7 +274,18 @@ fn rates_of_minus_zero_and_endless_rechecks_are_errors() {
 
 #[test]
 fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
-    let place = Place::sick("HANGS");
+    for mode in [
+        "HANGS",
+        "EXITS",
+        #[cfg(target_os = "linux")]
+        "QUICKLY_EXITS",
+    ] {
+        keeps_finished_results(mode);
+    }
+}
+
+fn keeps_finished_results(mode: &str) {
+    let place = Place::sick(mode);
     let arguments = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "max-min", "--arbiter", "sick", "--json"];
     let hanging = |extra: &[&str]| {
         let mut command = weir();
@@ -282,11 +293,11 @@ fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
         crate::common::ended(command.output().expect("the command starts"))
     };
     let ended = hanging(&[]);
-    assert_eq!(ended.code, 4);
+    assert_eq!(ended.code, 4, "{mode}");
     assert!(ended.stderr.contains("plugin `sick`") && ended.stderr.contains("allocate"), "{}", ended.stderr);
-    assert_eq!(json_lines(&ended.stdout).len(), 1);
-    assert_eq!(hanging(&["--output", "out.json"]).code, 4);
-    assert_eq!(std::fs::read_to_string(place.path("out.json")).expect("is there"), ended.stdout);
+    assert_eq!(json_lines(&ended.stdout).len(), 1, "{mode}");
+    assert_eq!(hanging(&["--output", "out.json"]).code, 4, "{mode}");
+    assert_eq!(std::fs::read_to_string(place.path("out.json")).expect("is there"), ended.stdout, "{mode}");
 }
 
 #[test]
