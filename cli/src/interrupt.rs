@@ -55,9 +55,9 @@ pub(crate) fn install() {
 
 /// Ends a run whose arbiter does not return. What takes longer otherwise is finished: a part of a JSON object is of no use.
 fn look_again() {
-    let calls = CallsUnderWay::now();
     let mut told = false;
     loop {
+        let calls = CallsUnderWay::now();
         sleep(LIMIT);
         let stage = STAGE.load(SeqCst);
         match stage {
@@ -68,10 +68,11 @@ fn look_again() {
                 end();
             }
             RUNNING | WRITING if !told => {
-                let what = if stage == RUNNING { "put together" } else { "written" };
-                message(&format!(
-                    "note: a large result is still being {what}; a second Ctrl-C ends at once and cuts it off"
-                ));
+                let what = match stage {
+                    RUNNING => "what was running is still being stopped",
+                    _ => "a large result is still being written",
+                };
+                message(&format!("note: {what}; a second Ctrl-C ends at once and cuts it off"));
                 told = true;
             }
             RUNNING => {}

@@ -56,29 +56,6 @@ fn ctrl_c_sums_up_a_large_load_in_time() {
     assert!(took < LIMIT, "took {took:?}");
 }
 
-/// Also while the outcome of a large run is put together, at which nothing looks at Ctrl-C.
-#[test]
-fn ctrl_c_late_in_a_large_run_loses_nothing() {
-    let folder = Folder::new();
-    let large = LONG.replace("count: 20000", "count: 100000").replace("within: 1ms", "within: 10s");
-    let (file, out) = (folder.write("large.yaml", &large), folder.path("out.json"));
-    let run = || started(weir().args(["run", "--json", "-o", &out, &file]));
-    let begun = Instant::now();
-    assert!(run().0.wait().expect("it ends").success());
-    let whole = begun.elapsed();
-    for part in [0.8, 0.95] {
-        std::fs::remove_file(&out).expect("there is a result");
-        let (child, _log) = run();
-        std::thread::sleep(whole.mul_f64(part));
-        interrupt(&child);
-        let ended = ended(child.wait_with_output().expect("it ends"));
-        assert!([0, 130].contains(&ended.code), "{}", ended.stderr);
-        let result = std::fs::read_to_string(&out).expect("there is a result");
-        let result: serde_json::Value = serde_json::from_str(&result).expect("one whole result");
-        assert_eq!(result["transfers"].as_array().map(Vec::len), Some(100_000));
-    }
-}
-
 #[test]
 fn ctrl_c_ends_the_runs_that_measure_a_spread() {
     let short = LONG.replace("count: 20000", "count: 300");

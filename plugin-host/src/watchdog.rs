@@ -145,8 +145,24 @@ fn look(limit: Duration, seen: &mut BTreeMap<usize, Seen>, report: &mut impl FnM
 
 #[cfg(test)]
 mod tests {
-    use super::parse_limit;
+    use super::{CallsUnderWay, parse_limit};
+    use crate::call::{Call, CallSlot};
     use std::time::Duration;
+
+    /// Between two looks at a plugin that is asked again and again, no call is the same.
+    #[test]
+    fn a_call_that_returns_and_is_made_again_is_another() {
+        let slot = CallSlot::register("asked-often".to_owned(), "a.so".into());
+        let of_slot = |calls: &CallsUnderWay| calls.unreturned() == Some("asked-often");
+        assert!(!of_slot(&CallsUnderWay::now()));
+        let before = slot.run(Call::Allocate, || {
+            let calls = CallsUnderWay::now();
+            assert!(of_slot(&calls));
+            calls
+        });
+        assert!(!of_slot(&before));
+        slot.run(Call::Allocate, || assert!(!of_slot(&before) && of_slot(&CallsUnderWay::now())));
+    }
 
     #[test]
     fn a_limit_is_a_number_with_its_unit() {

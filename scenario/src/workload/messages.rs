@@ -62,8 +62,8 @@ impl Pair {
         name
     }
 
-    /// Writes [`Self::name`]. Tables of large runs have millions of them, for which the standard library's formatter takes twice
-    /// as long.
+    /// Writes [`Self::name`]. Tables of large runs have millions of them, so numbers are written without the formatter of the
+    /// standard library.
     fn write_name(&self, id: &str, into: &mut impl Write) -> std::fmt::Result {
         let mut number = itoa::Buffer::new();
         into.write_str(id)?;

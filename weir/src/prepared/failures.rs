@@ -125,17 +125,20 @@ impl PreparedRun<'_> {
                  between; {asks}",
                 of(*link)
             ),
-            PacketError::State { links } => format!(
-                "port arbiter {}: grants went otherwise than before, though its `state` was the same: it leaves out what \
-                 choices depend on; {asks}",
-                self.loaded_ports_of(links)
-            ),
+            PacketError::State { links } => match self.loaded_ports_of(links) {
+                // Those of weir tell all of their states.
+                names if names.is_empty() => "packets left a period; this is a defect of weir, report it".to_owned(),
+                names => format!(
+                    "port arbiter {names}: grants went otherwise than before, though its `state` was the same: it leaves \
+                     out what choices depend on; {asks}"
+                ),
+            },
             PacketError::Arbiter { link, error } => format!("{} failed: {error}", of(*link)),
             _ => String::new(),
         }
     }
 
-    /// The port arbiters of these links that come from libraries; those of weir tell all of their states.
+    /// The port arbiters of these links that come from libraries.
     fn loaded_ports_of(&self, links: &[u32]) -> String {
         let plan = self.spec.packets.as_ref();
         let of_links: BTreeSet<&str> =
