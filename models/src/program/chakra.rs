@@ -3,7 +3,7 @@
 //!
 //! A file is a row of messages, each behind its length: one of `GlobalMetadata`, then the nodes. Of a node are read: its
 //! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type`,
-//! `comm_root`, `num_ops`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it.
+//! `comm_root`, `num_ops`, `tensor_size`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it.
 //! Collectives become messages of the ranks of their group ([`super::collectives`]), those of NCCL's rings where there are some.
 
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ use crate::quantities::MOST_BYTES;
 
 /// Picoseconds of a microsecond, the unit of durations.
 const US: f64 = 1e6;
+/// The type of computations.
+const COMP: u64 = 4;
 /// The collective without bytes.
 const BARRIER: u64 = 9;
 /// `NodeType` of the schema.
@@ -50,10 +52,10 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
 /// The same; to be counted alone, traces may be of some of the ranks, and of groups that are not given.
 pub(super) fn read_for(params: &ProgramParams, counts: bool) -> Result<Program, CallError> {
     let ranks = params.file.0.len() as u32;
-    let rate = params.flop_rate.map(|rate| rate.0);
     let mut reader = Reader {
         program: Program { file_of: (0..ranks).collect(), ..Program::of(ranks, &params.file) },
-        rate,
+        flop_rate: params.flop_rate.map(|rate| rate.0),
+        copy_rate: params.copy.map(|rate| rate.0),
         rank: 0,
         node: 0,
         number: 0,
@@ -70,8 +72,9 @@ pub(super) fn read_for(params: &ProgramParams, counts: bool) -> Result<Program, 
 
 struct Reader {
     program: Program,
-    /// Flop per second.
-    rate: Option<f64>,
+    /// Flop, and bytes of memory, per second of a rank.
+    flop_rate: Option<f64>,
+    copy_rate: Option<f64>,
     rank: u32,
     /// Of the node that is read.
     node: u64,
@@ -231,13 +234,7 @@ impl Reader {
             1 => self.add(Work::Join, COMPUTE).map(one),
             // Memory and computations.
             2..=4 => {
-                let time = match (node.duration, node.attributes.get("num_ops"), self.rate) {
-                    (0, Some(&flop), Some(rate)) => flop as f64 / rate * PS_PER_S as f64,
-                    (0, Some(&flop), None) if flop > 0 => {
-                        return Err(format!("node {} is in flop; give `flop_rate`, the flop/s of a rank", node.id));
-                    }
-                    (duration, ..) => duration as f64 * US,
-                };
+                let time = if node.duration > 0 { node.duration as f64 * US } else { self.work(node)? };
                 self.add(Work::Compute { time }, COMPUTE).map(one)
             }
             5 => {
@@ -250,6 +247,23 @@ impl Reader {
             }
             7 => self.collective(node),
             kind => Err(format!("node {} has the type {kind}, which is not known; types are 1 to 7", node.id)),
+        }
+    }
+
+    /// How long a node takes that has no duration, ps: its flop, or the bytes that it moves, by the rate of a rank.
+    fn work(&self, node: &Node) -> Result<f64, Problem> {
+        let amount = |name| node.attributes.get(name).copied().unwrap_or(0);
+        let lasts = |amount: u64, rate: f64| amount as f64 / rate * PS_PER_S as f64;
+        let (flop, bytes) = (amount("num_ops"), if node.kind == COMP { 0 } else { amount("tensor_size") });
+        match (flop, bytes, self.flop_rate, self.copy_rate) {
+            (0, 0, ..) => Ok(0.0),
+            (0, bytes, _, Some(rate)) => Ok(lasts(bytes, rate)),
+            (0, bytes, _, None) => Err(format!(
+                "node {} moves {bytes} B of memory and has no duration; give `copy`, the rate of a rank's memory",
+                node.id
+            )),
+            (flop, _, Some(rate), _) => Ok(lasts(flop, rate)),
+            (_, _, None, _) => Err(format!("node {} is in flop; give `flop_rate`, the flop/s of a rank", node.id)),
         }
     }
 

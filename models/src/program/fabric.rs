@@ -1,7 +1,7 @@
 //! A program whose messages go over the links of the topology.
 //!
 //! ```text
-//! send (cpu: o + (s−1)·O) ──► message (fabric) ──► arrived (L) ──► overhead (cpu of the receiver: o + (s−1)·O) ──► recv
+//! send (cpu: o + (s−1)·O) ──► message (fabric) ──► arrived (L) ──► overhead (cpu of the receiver: its o + (s−1)·O) ──► recv
 //!                                  ▲ rendezvous: once the receive is posted    posted (of the receive) ────────────┘
 //! ```
 //!
@@ -128,7 +128,7 @@ impl Planner<'_> {
             Work::Compute { time } => _ = self.tasks.add_on(id, "", waits, PlannedWork::Lasts(time), cpu),
             Work::Send { to, bytes, .. } if self.form.is_message_alone(bytes) => self.message(id, (to, bytes), waits),
             Work::Send { to, bytes, .. } => {
-                self.tasks.add_on(id, "", waits, self.processing(bytes), cpu);
+                self.tasks.add_on(id, "", waits, PlannedWork::Lasts(self.form.message.sender().of(bytes)), cpu);
                 let posted = self.parts[self.form.partner[id as usize] as usize].first;
                 let both = [Wait::end(self.parts[id as usize].first), Wait::end(posted)];
                 let waits = if bytes > self.form.sending.unawaited() { &both[..] } else { &both[..1] };
@@ -136,10 +136,6 @@ impl Planner<'_> {
             }
             Work::Receive { .. } => self.receive(id, waits, cpu),
         }
-    }
-
-    fn processing(&self, bytes: u64) -> PlannedWork {
-        PlannedWork::Lasts(self.form.message.processing(bytes))
     }
 
     fn message(&mut self, id: u32, (to, bytes): (u32, u64), waits: &[Wait]) {
@@ -173,7 +169,8 @@ impl Planner<'_> {
             self.tasks.add(id, "", &all, PlannedWork::Nothing);
             return;
         };
-        let overhead = self.tasks.add_on(id, "overhead", &[Wait::end(come)], self.processing(bytes), cpu);
+        let work = PlannedWork::Lasts(self.form.message.receiver().of(bytes));
+        let overhead = self.tasks.add_on(id, "overhead", &[Wait::end(come)], work, cpu);
         self.tasks.add(id, "", &[Wait::end(posted), Wait::end(overhead)], PlannedWork::Nothing);
     }
 }
@@ -191,7 +188,7 @@ impl<'p> Form<'p> {
         (message, sending): (&'p MessageParams, Sending),
         places: Places<'p>,
     ) -> Self {
-        let is_free = message.overhead.0 == 0.0 && message.overhead_per_byte.0 == 0.0;
+        let is_free = message.sender().is_none() && message.receiver().is_none();
         Self { program, partner, message, sending, places, cpus_are_free: is_free && program.cpus_are_in_order }
     }
 

@@ -136,8 +136,9 @@ impl Run<'_> {
         self.due.push(Reverse((time, self.count, event)));
     }
 
-    fn processing(&self, bytes: u64) -> u64 {
-        self.costs.message.processing(bytes).round() as u64
+    /// How long the processor of its sender is busy with a message, ps.
+    fn sending(&self, bytes: u64) -> u64 {
+        self.costs.message.sender().of(bytes).round() as u64
     }
 
     /// L.
@@ -157,7 +158,7 @@ impl Run<'_> {
         let operation = self.program.operations[number as usize];
         let lasts = match operation.work {
             Work::Compute { time } => time.round() as u64,
-            Work::Send { bytes, .. } => self.processing(bytes),
+            Work::Send { bytes, .. } => self.sending(bytes),
             Work::Receive { .. } | Work::Join => return self.begin(time, number),
         };
         match self.serve(time, (operation.rank, operation.cpu), lasts) {
@@ -188,11 +189,11 @@ impl Run<'_> {
     fn send(&mut self, time: u64, number: u32, to: u32, bytes: u64) {
         let rank = self.program.operations[number as usize].rank;
         let (latency, _) = self.costs.way(rank, to, bytes);
-        let overhead = self.costs.message.overhead.0.round() as u64;
+        let overhead = self.costs.message.sender().of_message();
         let known = [overhead, latency, self.latency()].into_iter().fold(time, u64::saturating_add);
         self.push(known, Event::Known(number));
         if bytes <= self.costs.sending.unawaited() {
-            let leaves = time.saturating_add(self.processing(bytes));
+            let leaves = time.saturating_add(self.sending(bytes));
             self.leave(leaves, number, to, bytes);
             self.push(leaves.saturating_add(self.costs.sends(rank, to, bytes)), Event::Done(number));
         }
@@ -211,7 +212,7 @@ impl Run<'_> {
         let Work::Send { to, bytes, .. } = operation.work else { return };
         let receive = self.partner[send as usize];
         let number = self.program.operations.get(receive as usize).map_or(operation.cpu, |receive| receive.cpu);
-        let lasts = self.processing(bytes);
+        let lasts = self.costs.message.receiver().of(bytes).round() as u64;
         let taken = self.serve(time, (to, number), lasts).saturating_add(lasts);
         self.taken[send as usize] = Some(taken);
         if receive != NONE {
@@ -238,7 +239,7 @@ impl Run<'_> {
         let operation = self.program.operations[send as usize];
         let Work::Send { to, bytes, .. } = operation.work else { return };
         if bytes > self.costs.sending.unawaited() {
-            let sent = self.begun[send as usize].saturating_add(self.processing(bytes));
+            let sent = self.begun[send as usize].saturating_add(self.sending(bytes));
             let leaves = sent.max(self.begun[receive as usize]);
             self.leave(leaves, send, to, bytes);
             let sends = self.costs.sends(operation.rank, to, bytes);

@@ -2,7 +2,7 @@
 //!
 //! **Definition.** A send of s bytes holds the processor for o + (s − 1)·O, and its network interface sends nothing else for
 //! g + (s − 1)·G. Its first byte arrives o + L after the send began. Receiving it holds the receiver's processor for
-//! o + (s − 1)·max(O, G), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
+//! o + (s − 1)·max(O, G), with an o and O of its own where given (o_r), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
 //! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
 //! done once its message has been received. Messages of a pair with one tag arrive in order. A receive is posted when the
 //! processor is done with what it was busy with when the receive became free.
@@ -297,23 +297,22 @@ impl<'p> Run<'p> {
 
     fn send(&mut self, time: u64, number: u32, bytes: u64, mut waits: Vec<Wait>) {
         let operation = self.program.operations[number as usize];
-        let Loggops { latency, overhead, eager, .. } = *self.network;
         let rank = &mut self.ranks[operation.rank as usize];
         let (cpu, nic) = (rank.cpus.entry(operation.cpu).or_default(), rank.sends.entry(operation.nic).or_default());
         cpu.waits(&mut self.tasks, &mut waits);
         nic.waits(&mut self.tasks, &mut waits);
-        let (holds, gap) = (self.network.sending(bytes), self.network.gap(bytes));
+        let (holds, gap, flies) = (self.network.sending(bytes), self.network.gap(bytes), self.network.flight());
         let task = self.tasks.add(number, "", &waits, lasts(holds));
         cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
         nic.hold(
             time.saturating_add(gap),
             Until::Gap { operation: number, part: "gap", behind: Wait::start(task), gap },
         );
-        let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(overhead.saturating_add(latency)));
+        let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(flies));
         self.flight[number as usize] = Some(Wait::end(flight));
         self.begin(number, time, task);
-        self.push(time.saturating_add(overhead).saturating_add(latency), Event::Message(number));
-        if bytes <= eager {
+        self.push(time.saturating_add(flies), Event::Message(number));
+        if bytes <= self.network.eager {
             self.end(number, time.saturating_add(holds), Wait::end(task));
         }
     }

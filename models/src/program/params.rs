@@ -74,7 +74,8 @@ pub(crate) struct ProgramParams {
     #[serde(default)]
     #[schemars(with = "Bandwidth")]
     pub(crate) reduce: Option<Bandwidth>,
-    /// `msccl`: the rate at which a device copies within its memory; no time by default.
+    /// `msccl`: the rate at which a device copies within its memory; no time by default. `chakra`: the rate of memory nodes that
+    /// have a `tensor_size` and no duration.
     #[serde(default)]
     #[schemars(with = "Bandwidth")]
     pub(crate) copy: Option<Bandwidth>,
@@ -114,6 +115,10 @@ pub(crate) struct MessageParams {
     /// o: time of the processor for each message, at the sender and at the receiver. 0 by default.
     #[serde(default)]
     pub(crate) overhead: Time,
+    /// o_r: that of the receiver, where it differs. `overhead` by default.
+    #[serde(default)]
+    #[schemars(with = "Time")]
+    pub(crate) receive_overhead: Option<Time>,
     /// g: least time between the begins of two messages of a network interface; over the fabric, between the end of one and the
     /// begin of the next. 0 by default.
     #[serde(default)]
@@ -125,6 +130,10 @@ pub(crate) struct MessageParams {
     /// O: time of the processor for each byte beyond the first, as for a copy. 0 by default.
     #[serde(default)]
     pub(crate) overhead_per_byte: PerByte,
+    /// O of the receiver, where it differs. `overhead_per_byte` by default.
+    #[serde(default)]
+    #[schemars(with = "PerByte")]
+    pub(crate) receive_overhead_per_byte: Option<PerByte>,
     /// S: up to this size a message is sent at once (eager); a larger one when its receive is posted, too (rendezvous). 65535B
     /// by default. In `msccl` and `chakra` files 0B, and no message waits for its receive unless it is given.
     #[serde(default)]
@@ -171,7 +180,7 @@ impl ProgramParams {
         let unread = [
             ("size", self.size.is_some() && !msccl),
             ("reduce", self.reduce.is_some() && !msccl),
-            ("copy", self.copy.is_some() && !msccl),
+            ("copy", self.copy.is_some() && !msccl && self.format != Format::Chakra),
             ("flop_rate", self.flop_rate.is_some() && !flop),
             ("groups", !self.groups.is_empty() && self.format != Format::Chakra),
             ("unit", self.unit.is_some() && self.format != Format::SimgridTi),
@@ -210,14 +219,39 @@ impl ProgramParams {
     }
 }
 
+/// What a message costs a processor, ps.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Overhead {
+    /// o.
+    message: f64,
+    /// O.
+    per_byte: f64,
+}
+
+impl Overhead {
+    /// o + (s − 1)·O, ps.
+    pub(super) fn of(&self, bytes: u64) -> f64 {
+        self.message + after_first(bytes) * self.per_byte
+    }
+
+    /// o, the nearest ps.
+    pub(super) fn of_message(&self) -> u64 {
+        whole(self.message)
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.message == 0.0 && self.per_byte == 0.0
+    }
+}
+
 /// The LogGOPS network; times in ps, sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Loggops {
-    pub(super) latency: u64,
-    pub(super) overhead: u64,
-    pub(super) gap: u64,
-    pub(super) per_byte: f64,
-    pub(super) overhead_per_byte: f64,
+    latency: u64,
+    sender: Overhead,
+    receiver: Overhead,
+    gap: u64,
+    per_byte: f64,
     pub(super) eager: u64,
 }
 
@@ -229,8 +263,9 @@ impl MessageParams {
             _ => None,
         });
         let most = sizes.max().unwrap_or(0);
-        let each = self.per_byte.map_or(0.0, |per_byte| per_byte.0).max(self.overhead_per_byte.0);
-        let fixed = [self.latency.0, self.overhead.0, self.gap.0].into_iter().fold(0.0, f64::max);
+        let (sender, receiver) = (self.sender(), self.receiver());
+        let each = self.per_byte.map_or(0.0, |per_byte| per_byte.0).max(sender.per_byte).max(receiver.per_byte);
+        let fixed = [self.latency.0, sender.message, receiver.message, self.gap.0].into_iter().fold(0.0, f64::max);
         if after_first(most) * each + fixed <= MOST_TIME_PS {
             return Ok(());
         }
@@ -252,17 +287,25 @@ impl MessageParams {
         let per_byte = self.per_byte.filter(|_| self.over.is_none())?;
         Some(Loggops {
             latency: whole(self.latency.0),
-            overhead: whole(self.overhead.0),
+            sender: self.sender(),
+            receiver: self.receiver(),
             gap: whole(self.gap.0),
             per_byte: per_byte.0,
-            overhead_per_byte: self.overhead_per_byte.0,
             eager: sending.unawaited(),
         })
     }
 
-    /// Time of the processor for a message, ps.
-    pub(super) fn processing(&self, bytes: u64) -> f64 {
-        self.overhead.0 + after_first(bytes) * self.overhead_per_byte.0
+    /// What a message costs the processor of its sender.
+    pub(super) fn sender(&self) -> Overhead {
+        Overhead { message: self.overhead.0, per_byte: self.overhead_per_byte.0 }
+    }
+
+    /// What it costs that of its receiver.
+    pub(super) fn receiver(&self) -> Overhead {
+        Overhead {
+            message: self.receive_overhead.unwrap_or(self.overhead).0,
+            per_byte: self.receive_overhead_per_byte.unwrap_or(self.overhead_per_byte).0,
+        }
     }
 }
 
@@ -272,14 +315,21 @@ fn whole(ps: f64) -> u64 {
 }
 
 impl Loggops {
-    /// o + (s − 1)·O.
+    /// o + (s − 1)·O of the sender.
     pub(super) fn sending(&self, bytes: u64) -> u64 {
-        self.overhead.saturating_add(whole(after_first(bytes) * self.overhead_per_byte))
+        let each = whole(after_first(bytes) * self.sender.per_byte);
+        self.sender.of_message().saturating_add(each)
     }
 
-    /// o + (s − 1)·max(O, G).
+    /// o + (s − 1)·max(O, G) of the receiver.
     pub(super) fn receiving(&self, bytes: u64) -> u64 {
-        self.overhead.saturating_add(whole(after_first(bytes) * self.overhead_per_byte.max(self.per_byte)))
+        let each = whole(after_first(bytes) * self.receiver.per_byte.max(self.per_byte));
+        self.receiver.of_message().saturating_add(each)
+    }
+
+    /// o + L: from the begin of a send to the first byte at the receiver.
+    pub(super) fn flight(&self) -> u64 {
+        self.sender.of_message().saturating_add(self.latency)
     }
 
     /// g + (s − 1)·G.

@@ -9,7 +9,7 @@ use super::params::{Format, ProgramParams};
 use super::xml::Elements;
 use super::{chakra, goal, matching, msccl, protobuf, simgrid};
 use crate::collective::graph;
-use crate::quantities::{Bytes, FileContent, Files, Positive};
+use crate::quantities::{Bandwidth, Bytes, FileContent, Files, Positive};
 
 /// What a program in files, or the rings in a graph file, amount to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -187,7 +187,8 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
     let files = files.iter().map(|(name, bytes)| FileContent::new(name, bytes)).collect();
     // Times are not counted: any rate will do that makes none too long.
     let flop_rate = matches!(format, Format::Chakra | Format::SimgridTi).then_some(Positive(1e300));
-    let params = ProgramParams { size: chunks.map(Bytes), flop_rate, ..ProgramParams::of(Files(files), format) };
+    let copy = (format == Format::Chakra).then_some(Bandwidth(1e300));
+    let params = ProgramParams { size: chunks.map(Bytes), flop_rate, copy, ..ProgramParams::of(Files(files), format) };
     let read = match format {
         Format::Goal => params.one_text().and_then(goal::read),
         Format::Msccl => msccl::read(&params),

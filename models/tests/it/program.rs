@@ -57,6 +57,22 @@ fn one_message_by_hand() {
     assert_eq!(ends, [1_500, 1_500 + 2_500 + 1_500 + 6_000]);
 }
 
+/// With an o and O of the receiver's own: the flight has the o of the sender, and taking a byte in lasts O where that exceeds G.
+#[test]
+fn the_receiver_may_have_another_overhead() {
+    let text = "num_ranks 2\nrank 0 {\na: send 1001b to 1\n}\nrank 1 {\na: recv 1001b from 0\n}\n";
+    let ends = |per_byte: u64| {
+        let mut params = goal(text);
+        params["message"]["receive_overhead"] = json!(400_000);
+        params["message"]["receive_overhead_per_byte"] = json!(per_byte);
+        let world = World::small(1e9, 0);
+        equal(&world, "program", &params);
+        details(&world, "program", &params)["rank_ends_s"].clone()
+    };
+    assert_eq!(ends(0), json!([1.5e-6, 10.4e-6]));
+    assert_eq!(ends(8_000), json!([1.5e-6, 12.4e-6]));
+}
+
 /// A second send of the rank waits for the gap, g + 1000 G behind the begin of the first; a computation does not.
 #[test]
 fn interfaces_have_a_gap_and_processors_do_not() {
@@ -237,9 +253,18 @@ proptest! {
 
     /// The waits of the plan say all that the LogGOPS network decided: the simulation comes to the same times.
     #[test]
-    fn the_plan_takes_the_time_of_the_network(text in any_program(), overhead_per_byte in 0.0_f64..9000.0, eager in 0_u64..100_000) {
+    fn the_plan_takes_the_time_of_the_network(
+        text in any_program(),
+        overhead_per_byte in 0.0_f64..9000.0,
+        receives in prop::option::of((0..3_000_000_u32, 0..9000_u32)),
+        eager in 0_u64..100_000,
+    ) {
         let mut params = goal(&text);
         params["message"]["overhead_per_byte"] = json!(overhead_per_byte.round());
+        if let Some((overhead, per_byte)) = receives {
+            params["message"]["receive_overhead"] = json!(overhead);
+            params["message"]["receive_overhead_per_byte"] = json!(per_byte);
+        }
         params["message"]["eager"] = json!(eager);
         equal(&World::small(1e9, 0), "program", &params);
     }

@@ -10,7 +10,13 @@ fn messages_go_over_the_links() {
     let world = World::small(1e9, 1_000_000);
     let text = "num_ranks 2\nrank 0 {\na: send 1000000b to 1\n}\nrank 1 {\na: recv 1000000b from 0\n}\n";
     let params = over_fabric(text, json!({ "overhead": 2_000_000, "latency": 500_000 }), &[GPU_A, GPU_B]);
-    assert_eq!(time_of(&world, "program", &params), 2_000_000 + 1_000_000_000 + 4_000_000 + 500_000 + 2_000_000);
+    let way = 1_000_000_000 + 4_000_000 + 500_000;
+    assert_eq!(time_of(&world, "program", &params), 2_000_000 + way + 2_000_000);
+    // The receiver may take another o, and another O.
+    let message = json!({ "overhead": 2_000_000, "latency": 500_000, "receive_overhead": 300_000,
+        "overhead_per_byte": 1.0, "receive_overhead_per_byte": 5.0 });
+    let params = over_fabric(text, message, &[GPU_A, GPU_B]);
+    assert_eq!(time_of(&world, "program", &params), 2_000_000 + 999_999 + way + 300_000 + 4_999_995);
     // Two at once share the links, as a plain transfer beside them would.
     let text = text
         .replace("a: send", "b: send 1000000b to 1 tag 1\na: send")

@@ -201,13 +201,50 @@ fn chakra_and_msccl_agree_on_the_ring() {
     assert!(said.contains("file: file0:") && said.contains("cut off"), "{said}");
 }
 
+/// Fields of protobuf below 128: a number, and a block of bytes; an attribute of a node of Chakra; a message behind its length.
+fn number(field: u8, value: u8) -> Vec<u8> {
+    vec![field << 3, value]
+}
+
+fn block(field: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[field << 3 | 2, bytes.len() as u8], bytes].concat()
+}
+
+fn attribute(name: &str, value: u8) -> Vec<u8> {
+    block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
+}
+
+fn framed(message: Vec<u8>) -> Vec<u8> {
+    [vec![message.len() as u8], message].concat()
+}
+
+/// A memory node lasts as long as it says, else as its flop or its bytes take.
+#[test]
+fn memory_nodes_of_chakra_have_a_rate() {
+    let world = World::small(1e9, 0);
+    let params = |kind: u8, attributes: &[Vec<u8>]| {
+        let node = [number(1, 4), number(3, kind), attributes.concat()].concat();
+        let file = content(&[framed(block(1, b"1")), framed(node)].concat());
+        json!({ "file": named(json!([file])), "format": "chakra", "ranks": [1], "flop_rate": 1e6, "copy": 1e7 })
+    };
+    let time = |kind: u8, attributes: &[Vec<u8>]| time_of(&world, "program", &params(kind, attributes));
+    let (bytes, flop) = (attribute("tensor_size", 100), attribute("num_ops", 50));
+    for kind in [2, 3] {
+        assert_eq!(time(kind, &[bytes.clone()]), 10_000_000);
+        assert_eq!(time(kind, &[bytes.clone(), number(7, 3)]), 3_000_000);
+        assert_eq!(time(kind, &[bytes.clone(), flop.clone()]), 50_000_000);
+        assert_eq!(time(kind, &[]), 0);
+    }
+    assert_eq!(time(4, &[bytes.clone()]), 0, "the tensor of a computation is no copy");
+    let mut slow = params(2, &[bytes]);
+    slow.as_object_mut().expect("a map").remove("copy");
+    let said = refusal(&world, "program", &slow);
+    assert!(said.contains("node 4 moves 100 B of memory and has no duration; give `copy`"), "{said}");
+}
+
 /// Nodes written by hand: a computation of 3 µs, then a collective of all ranks.
 #[test]
 fn collectives_of_chakra_become_messages() {
-    let number = |field: u8, value: u8| vec![field << 3, value];
-    let block = |field: u8, bytes: &[u8]| [vec![field << 3 | 2, bytes.len() as u8], bytes.to_vec()].concat();
-    let attribute = |name: &str, value: u8| block(10, &[block(1, name.as_bytes()), vec![9 << 3, value]].concat());
-    let framed = |message: Vec<u8>| [vec![message.len() as u8], message].concat();
     let trace = |kind: u8, comm: u8, group: &[u8]| {
         let computation = [number(1, 4), number(3, 4), number(7, 3)].concat();
         let collective =
