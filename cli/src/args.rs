@@ -332,8 +332,9 @@ pub(crate) struct ImportArgs {
     /// Which bandwidths to write: effective (what lone copies reach, measured or by NCCL's tables) or raw (what the wires carry)
     #[arg(long, value_name = "WHICH", default_value = "effective", value_parser = crate::values::figures())]
     pub(crate) bandwidth: weir_import::Figures,
-    /// Add what the dump lacks: nvswitch (NVLinks from each SXM GPU to an NVSwitch) or xgmi (links of each OAM GPU to each other
-    /// one); nvswitch=MODEL such as nvswitch=h100 where the dump names no model
+    /// Add what the dump lacks: nvswitch (NVLinks from each SXM GPU to an NVSwitch), xgmi (links of each OAM GPU to each other
+    /// one) or c2c (links of each GPU of a superchip to its processor); nvswitch=MODEL such as nvswitch=h100 where the dump
+    /// names no model
     #[arg(long, value_name = "WHAT")]
     pub(crate) add: Option<weir_import::Addition>,
     /// Write the topology to a file instead of stdout

@@ -1,5 +1,5 @@
-//! `--add nvswitch` and `--add xgmi`: links of GPU modules that a dump lacks. What a warning proposes and what the command accepts is
-//! decided by one function, [`plan`].
+//! `--add nvswitch`, `--add xgmi` and `--add c2c`: links of GPU modules that a dump lacks. What a warning proposes and what the command
+//! accepts is decided by one function, [`plan`].
 
 use std::collections::BTreeSet;
 
@@ -21,18 +21,13 @@ pub(crate) struct Plan {
 
 /// Adds what the user asks for.
 pub(crate) fn add(machine: &mut Machine, addition: Addition, findings: &mut Findings) -> Result<(), Refusal> {
-    let Plan { model, gpus, others } = plan(machine, addition)?;
-    for (at, &gpu) in gpus.iter().enumerate() {
-        machine.devices[gpu].gpu = model.gpu();
-        match (addition.links, model.joined) {
-            (AddedLinks::Xgmi, Joined::AllToAll(board)) => {
-                let wire = Wire::Xgmi(model.gpu(), model.links / (board - 1));
-                gpus[at + 1..].iter().for_each(|&other| machine.lateral(End::Device(gpu), End::Device(other), wire));
-            }
-            _ => machine.lateral(End::Device(gpu), End::NvSwitch, Wire::NvLink(model.gpu(), model.links)),
-        }
+    let plan = plan(machine, addition)?;
+    if addition.links != AddedLinks::C2c {
+        join(machine, &plan, addition.links);
+        findings.assumed(added(addition.links, plan.model, plan.gpus.len()), compare(addition.links));
     }
-    findings.assumed(added(addition.links, model, gpus.len()), compare(addition.links));
+    add_chip_links(machine, &plan, addition.links, findings);
+    let Plan { model, others, .. } = plan;
     if !others.is_empty() {
         let message = format!(
             "GPUs {{}} get no links by `--add {}`: the dump does not say that they are {}",
@@ -43,6 +38,42 @@ pub(crate) fn add(machine: &mut Machine, addition: Addition, findings: &mut Find
         findings.of_ids(Level::Warning, &message, &ids(machine, &others), Some(help));
     }
     Ok(())
+}
+
+/// Joins the GPUs with each other.
+fn join(machine: &mut Machine, Plan { model, gpus, .. }: &Plan, links: AddedLinks) {
+    for (at, &gpu) in gpus.iter().enumerate() {
+        machine.devices[gpu].gpu = model.gpu();
+        match (links, model.joined) {
+            (AddedLinks::Xgmi, Joined::AllToAll(board)) => {
+                let wire = Wire::Xgmi(model.gpu(), model.links / (board - 1));
+                gpus[at + 1..].iter().for_each(|&other| machine.lateral(End::Device(gpu), End::Device(other), wire));
+            }
+            _ => machine.lateral(End::Device(gpu), End::NvSwitch, Wire::NvLink(model.gpu(), model.links)),
+        }
+    }
+}
+
+/// Joins the GPUs of superchips with their processors, where the dump does not.
+fn add_chip_links(machine: &mut Machine, plan: &Plan, links: AddedLinks, findings: &mut Findings) {
+    let (model, joined) = (plan.model, with_c2c(machine));
+    let without: Vec<usize> = plan.gpus.iter().copied().filter(|gpu| !joined.contains(gpu)).collect();
+    if model.chip_links == 0 || without.is_empty() {
+        return;
+    }
+    for &gpu in &without {
+        machine.devices[gpu].gpu = model.gpu();
+        let root = machine.root_of(gpu);
+        machine.lateral(End::Device(gpu), End::Root(root), Wire::C2c(model.chip_links));
+    }
+    let message = format!(
+        "`--add {}`: {} GPUs have {} chip-to-chip links each to their processors, as {} has; the dump has none",
+        links.word(),
+        without.len(),
+        model.chip_links,
+        model.name
+    );
+    findings.assumed(message, compare(AddedLinks::C2c));
 }
 
 fn added(links: AddedLinks, model: Module, gpus: usize) -> String {
@@ -68,6 +99,7 @@ fn compare(links: AddedLinks) -> &'static str {
     match links {
         AddedLinks::NvSwitch => "compare with `nvidia-smi topo -m` of the machine",
         AddedLinks::Xgmi => "compare with `rocm-smi --showtopo` of the machine",
+        AddedLinks::C2c => "compare with `nvidia-smi c2c -s` of the machine",
     }
 }
 
@@ -76,9 +108,12 @@ pub(crate) fn plan(machine: &Machine, Addition { links, model: named }: Addition
     let refused =
         |message: String, help: String| Err(Refusal::new(format!("--add {}: {message}", links.word())).help(help));
     let all = gpus(machine, None);
-    let joined = with_laterals(machine);
+    let (joined, what) = match links {
+        AddedLinks::C2c => (with_c2c(machine), "chip-to-chip links"),
+        _ => (with_laterals(machine), "links between GPUs"),
+    };
     if all.iter().any(|gpu| joined.contains(gpu)) {
-        return refused("the dump has links between GPUs already".to_owned(), "leave out `--add`".to_owned());
+        return refused(format!("the dump has {what} already"), "leave out `--add`".to_owned());
     }
     let model = match model(machine, &all, links, named) {
         Ok(model) => model,
@@ -99,7 +134,11 @@ pub(crate) fn plan(machine: &Machine, Addition { links, model: named }: Addition
     let (gpus, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&gpu| may_be(gpu));
     let hosts: BTreeSet<usize> = gpus.iter().map(|&gpu| machine.roots[machine.root_of(gpu)].host).collect();
     let name = model.name;
-    if gpus.len() < 2 || hosts.len() > 1 {
+    let fits = match links {
+        AddedLinks::C2c => !gpus.is_empty(),
+        _ => gpus.len() > 1 && hosts.len() == 1,
+    };
+    if !fits {
         let message =
             format!("of GPUs that are or may be {name} the dump has {} on {} machines", gpus.len(), hosts.len());
         return refused(message, "give the dump of one machine with several GPUs".to_owned());
@@ -145,6 +184,10 @@ fn model(
 fn unfit(model: Module, links: AddedLinks) -> Option<(String, String)> {
     let name = model.name;
     match (model.joined, links) {
+        (_, AddedLinks::C2c) if model.chip_links > 0 => None,
+        (_, AddedLinks::C2c) => {
+            Some((format!("{name} has no chip-to-chip links to a processor"), "leave out `--add`".to_owned()))
+        }
         (Joined::Switched, AddedLinks::NvSwitch) | (Joined::AllToAll(_), AddedLinks::Xgmi) => None,
         (Joined::Paired, AddedLinks::NvSwitch) => {
             Some((format!("{name} has no NVSwitch: {MESH}"), dump_running(model)))
@@ -183,7 +226,17 @@ pub(crate) fn gpus(machine: &Machine, host: Option<usize>) -> Vec<usize> {
 
 /// The devices that have links beside PCIe to others.
 pub(crate) fn with_laterals(machine: &Machine) -> BTreeSet<usize> {
-    let wires = machine.laterals.iter().filter(|(_, wire)| !matches!(wire, Wire::C2c(_)));
+    with(machine, |wire| !wire.is_c2c())
+}
+
+/// The GPUs that have chip-to-chip links to their processors.
+pub(crate) fn with_c2c(machine: &Machine) -> BTreeSet<usize> {
+    with(machine, Wire::is_c2c)
+}
+
+/// The devices at lateral links of some sort.
+fn with(machine: &Machine, fits: impl Fn(Wire) -> bool) -> BTreeSet<usize> {
+    let wires = machine.laterals.iter().filter(|(_, wire)| fits(**wire));
     let ends = wires.flat_map(|((a, b), _)| [*a, *b]);
     ends.filter_map(|end| if let End::Device(device) = end { Some(device) } else { None }).collect()
 }

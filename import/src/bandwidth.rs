@@ -162,10 +162,17 @@ fn nvlink(gpu: Gpu) -> (u64, &'static str, u64) {
         Gpu::Nvidia(86) => (12_000, "NCCL's SM86_NVLINK_BW (src/graph/topo.h)", 14_062),
         Gpu::Nvidia(80..) => (22_860, "measured, median of lone copies of 56 pairs (docs/import.md)", 25_000),
         Gpu::Nvidia(70..) => (20_000, "NCCL's SM70_NVLINK_BW (src/graph/topo.h)", 25_000),
-        Gpu::Nvidia(60..) => (18_000, "NCCL's SM60_NVLINK_BW (src/graph/topo.h)", 20_000),
-        _ => {
-            (20_000, "NCCL's SM80_NVLINK_BW (src/graph/topo.h), as the dump does not say which GPUs these are", 25_000)
-        }
+        _ => (18_000, "NCCL's SM60_NVLINK_BW (src/graph/topo.h)", 20_000),
+    }
+}
+
+/// The slowest GPUs that can be joined by so many NVLinks, where the dump does not name them, as `weir calibrate` bounds such links: V100
+/// has 6, A100 12, H100 18 (the data sheets above). That they are not P100 or GA10x, which have 4, is *assumed*.
+fn slowest_with(links: u32) -> Gpu {
+    match links {
+        0..=6 => Gpu::Nvidia(70),
+        7..=12 => Gpu::Nvidia(80),
+        _ => Gpu::Nvidia(90),
     }
 }
 
@@ -182,14 +189,25 @@ fn xgmi(gpu: Gpu) -> (u64, &'static str, u64) {
 
 /// Bandwidth of a number of NVLinks between two ends.
 pub(crate) fn nvlinks(gpu: Gpu, links: u32, figures: Figures) -> Sourced {
-    let (effective, source, raw) = nvlink(gpu);
-    of_links(links, figures, effective, source, raw)
+    let is_named = matches!(gpu, Gpu::Nvidia(60..));
+    let (effective, source, raw) = nvlink(if is_named { gpu } else { slowest_with(links) });
+    let mut sum = of_links(links, figures, effective, source, raw);
+    if !is_named {
+        sum.source += "; the dump does not say which GPUs these are: the slowest generation with so many links";
+    }
+    sum
 }
 
 /// Bandwidth of a number of xGMI links between two ends.
 pub(crate) fn xgmis(gpu: Gpu, links: u32, figures: Figures) -> Sourced {
     let (effective, name, raw) = xgmi(gpu);
     of_links(links, figures, effective, &format!("RCCL's {name} (src/graph/topo.h)"), raw)
+}
+
+/// Bandwidth of a number of chip-to-chip links (NVLink-C2C) between a GPU and its processor. Effective: what NCCL's dumps and
+/// `nvidia-smi c2c -s` report of one. Raw: NVIDIA's Grace Hopper white paper, 900 GB/s for both directions of the 10 links of a GH200.
+pub(crate) fn c2cs(links: u32, figures: Figures) -> Sourced {
+    of_links(links, figures, 44_712, "as NCCL and `nvidia-smi c2c -s` report them", 45_000)
 }
 
 /// Raw MB/s of one NVLink or xGMI link, to find how many there are in a sum.
@@ -250,8 +268,13 @@ mod tests {
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Effective).megabytes), "383.4");
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Raw).megabytes), "450");
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(60), 2, Figures::Effective).megabytes), "36");
+        // A V100 has 6 links of 20 GB/s, an A100 12 of 22.86, an H100 18 of 21.3.
+        let unnamed = [2, 6, 7, 12, 13, 18].map(|links| nvlinks(Gpu::Unknown, links, Figures::Effective).megabytes);
+        assert_eq!(unnamed, [40_000, 120_000, 160_020, 274_320, 276_900, 383_400]);
         assert_eq!(gigabytes(xgmis(Gpu::Amd(0x942), 1, Figures::Effective).megabytes), "48");
         assert_eq!(gigabytes(xgmis(Gpu::Amd(0x950), 7, Figures::Raw).megabytes), "537.6", "1075.2 both ways");
+        assert_eq!(gigabytes(c2cs(10, Figures::Effective).megabytes), "447.12", "as a dump of a GH200 says");
+        assert_eq!(gigabytes(c2cs(10, Figures::Raw).megabytes), "450", "900 both ways");
         assert_eq!(gigabytes(xgmis(Gpu::Amd(0x1100), 1, Figures::Effective).megabytes), "24", "RCCL's for all others");
     }
 }

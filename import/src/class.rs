@@ -28,6 +28,38 @@ const OLD_ATI: [u16; 42] = [
     0x5050, 0x5052, 0x5144, 0x5157, 0x5159, 0x515e, 0x5245, 0x5246, 0x524b, 0x524c, 0x534d, 0x5446, 0x5452, 0x5969,
 ];
 
+/// Graphics inside AMD's processors, first and last of a range (`pci.ids` of 2026-08-22, vendor 1002: Krackan, Kaveri, Granite Ridge,
+/// Mendocino, Strix, Phoenix, Raven, Picasso, Renoir, Cezanne, Van Gogh, Lucienne, Rembrandt, Raphael, Hawk Point, Sumo, Wrestler, Kabini,
+/// Mullins, Carrizo, Stoney, Trinity and Richland; for the ranges up to Rembrandt also Linux, `amdgpu_drv.c`, `AMD_IS_APU`).
+const AMD_PROCESSORS: [(u16, u16); 23] = [
+    (0x1114, 0x1114),
+    (0x1304, 0x131d),
+    (0x13c0, 0x13c0),
+    (0x1506, 0x1506),
+    (0x150e, 0x150e),
+    (0x1586, 0x1586),
+    (0x15bf, 0x15bf),
+    (0x15c8, 0x15c8),
+    (0x15d8, 0x15d8),
+    (0x15dd, 0x15dd),
+    (0x15e7, 0x15e7),
+    (0x1636, 0x1638),
+    (0x163f, 0x163f),
+    (0x164c, 0x164f),
+    (0x1681, 0x1681),
+    (0x1900, 0x1902),
+    (0x9640, 0x964f),
+    (0x9802, 0x980a),
+    (0x9830, 0x983f),
+    (0x9850, 0x985f),
+    (0x9870, 0x9877),
+    (0x98e4, 0x98e4),
+    (0x9900, 0x99a4),
+];
+
+/// What those who import say of graphics inside processors.
+pub(crate) const OF_PROCESSOR: &str = "graphics inside processors, which do not count as GPUs";
+
 /// Classes by how `lspci` names them, as far as they matter.
 const NAMES: [(&str, u16); 10] = [
     ("PCI bridge", 0x0604),
@@ -73,14 +105,11 @@ impl Identity {
         match self.class {
             0x0604 => Some(DeviceKind::Switch),
             0x0300..=0x03ff if self.is_management_display() => None,
-            0x0302 => Some(DeviceKind::Gpu),
-            // Graphics inside a processor without a screen.
-            0x0380 if self.vendor == Some(VENDOR_INTEL) && self.on_bus_0 => None,
-            0x0380 => Some(DeviceKind::Gpu),
-            // A display: also that of a management controller, and of a processor.
+            0x0300..=0x03ff if self.is_of_processor() => None,
+            0x0302 | 0x0380 => Some(DeviceKind::Gpu),
+            // A display: also that of a management controller.
             0x0300 => match self.vendor {
-                None | Some(VENDOR_NVIDIA | VENDOR_AMD) => Some(DeviceKind::Gpu),
-                Some(VENDOR_INTEL) if !self.on_bus_0 => Some(DeviceKind::Gpu),
+                None | Some(VENDOR_NVIDIA | VENDOR_AMD | VENDOR_INTEL) => Some(DeviceKind::Gpu),
                 Some(_) => None,
             },
             // Processing accelerators: AMD's Instinct cards of late are such.
@@ -90,6 +119,22 @@ impl Identity {
             0x0200..=0x02ff | 0x0c06 => Some(DeviceKind::Nic),
             _ => None,
         }
+    }
+
+    /// Whether it is graphics inside a processor: Intel's have their place on the bus of the root complex, with a screen or without; AMD's
+    /// have a bus of their own, behind a bridge inside.
+    pub(crate) fn is_of_processor(self) -> bool {
+        let of_amd = |id: u16| AMD_PROCESSORS.iter().any(|&(first, last)| (first..=last).contains(&id));
+        match self.vendor {
+            Some(VENDOR_INTEL) => matches!(self.class, 0x0300 | 0x0380) && self.on_bus_0,
+            Some(VENDOR_AMD) => self.is_display() && self.device.is_some_and(of_amd),
+            _ => false,
+        }
+    }
+
+    /// Whether it is of the class of displays.
+    pub(crate) fn is_display(self) -> bool {
+        matches!(self.class, 0x0300..=0x03ff)
     }
 
     /// Whether it is the display of a server or virtual machine, which computes nothing.

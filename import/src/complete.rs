@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::adding::with_c2c;
 use crate::finding::{Findings, Ids, Level};
-use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up, Wire};
+use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up};
 use crate::pcie::{Doubt, PcieLink, USUAL_WIDTH};
 
 pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
@@ -115,7 +116,8 @@ fn doubt_bridges(machine: &mut Machine) {
         let sure = matches!(link.doubt, None | Some(Doubt::Product));
         if let (DeviceKind::Switch, true, Some(fastest)) = (device.kind, sure, fastest) {
             let older = link.doubt.is_none() && fastest.generation >= link.generation + 2;
-            if older || fastest.raw() >= FAR_SLOWER * link.raw() {
+            let slower = !device.has_all_lanes && fastest.raw() >= FAR_SLOWER * link.raw();
+            if older || slower {
                 let (generation, width) = (fastest.generation.max(link.generation), fastest.width.max(link.width));
                 link.doubt = Some(Doubt::SlowBridge(generation, width));
             }
@@ -133,27 +135,29 @@ fn own_link(device: &Device) -> Option<PcieLink> {
         Some(doubt) if doubt.lacks_speed() => None,
         Some(Doubt::IdleGpu | Doubt::NarrowGpu | Doubt::Capped) => {
             let generation = device.gpu.pcie_generation().unwrap_or(link.generation);
-            Some(PcieLink { generation, width: USUAL_WIDTH, doubt: None })
+            let width = if device.has_all_lanes { link.width } else { USUAL_WIDTH };
+            Some(PcieLink { generation, width, doubt: None })
         }
         _ => Some(link),
     }
 }
 
 /// GPUs at speeds that no present GPU has at work: an idle one goes back to 2.5 GT/s, some to 5 GT/s. A bandwidth of generation 3 of a
-/// chip made for more is the most that hwloc gets from NVML. Few lanes are right where a chip-to-chip link carries the data.
+/// chip made for more is the most that hwloc gets from NVML. Few lanes are right where an end of the link has no more, and where a
+/// chip-to-chip link carries the data.
 fn doubt_gpus(machine: &mut Machine) {
-    let c2c = machine.laterals.iter().filter(|(_, wire)| matches!(wire, Wire::C2c(_)));
-    let ends: BTreeSet<End> = c2c.flat_map(|((a, b), _)| [*a, *b]).collect();
+    let beside = with_c2c(machine);
     for (index, device) in machine.devices.iter_mut().enumerate().filter(|(_, device)| device.kind == DeviceKind::Gpu) {
         let Up::Pcie(link) = &mut device.up else { continue };
         let chip = device.gpu.pcie_generation();
         let more = chip.is_some_and(|generation| generation >= 4);
         // The newest that the chip can is no sign of rest: 5 GT/s of a GPU of PCIe 2.0.
+        let is_superchip = beside.contains(&index) || device.module.is_some_and(|model| model.chip_links > 0);
         let idle = link.generation <= 2 && chip.is_none_or(|chip| link.generation < chip);
         link.doubt = match link.doubt {
             None | Some(Doubt::Product) if idle => Some(Doubt::IdleGpu),
             Some(Doubt::Product) if link.generation == 3 && more => Some(Doubt::Capped),
-            None | Some(Doubt::Product) if link.width < 8 && !ends.contains(&End::Device(index)) => {
+            None | Some(Doubt::Product) if link.width < 8 && !is_superchip && !device.has_all_lanes => {
                 Some(Doubt::NarrowGpu)
             }
             doubt => doubt,

@@ -85,6 +85,15 @@ fn rate_over_pcie(machine: &Machine, a: usize, b: usize, figures: Figures) -> Op
     pcie.chain(socket).min()
 }
 
+/// What the narrowest PCIe link between a device and its root complex carries, in MB/s.
+pub(crate) fn rate_to_root(machine: &Machine, device: usize, figures: Figures) -> Option<u64> {
+    above(machine, device)
+        .into_iter()
+        .filter_map(|device| machine.devices[device].pcie())
+        .map(|link| link.megabytes(figures))
+        .min()
+}
+
 /// A device and the bridges above it.
 fn above(machine: &Machine, device: usize) -> Vec<usize> {
     let mut all = vec![device];

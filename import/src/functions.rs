@@ -10,17 +10,18 @@ pub(crate) use function::{Function, Functions, Port};
 
 use std::collections::BTreeSet;
 
+use crate::class::OF_PROCESSOR;
 use crate::finding::Findings;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Up};
 use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
 
-/// Where a function goes: below which device, how deep below the root complex, and what the port above it says of its link.
+/// Where a function goes: below which device, how deep below the root complex, and the port above it, which is the other end of its link.
 #[derive(Clone, Copy)]
 struct Place {
     parent: Parent,
     level: usize,
-    port: Option<PcieLink>,
+    port: Option<usize>,
 }
 
 impl Functions {
@@ -41,7 +42,7 @@ impl Functions {
                 continue;
             }
             let below = if self.is_port(index, place.level, &wanted) {
-                Place { parent: place.parent, level: place.level + 1, port: self.list[index].link }
+                Place { parent: place.parent, level: place.level + 1, port: Some(index) }
             } else {
                 let device = self.device(index, place.port);
                 let device = machine.device(place.parent, device)?;
@@ -53,6 +54,9 @@ impl Functions {
             }
         }
         self.report_ports(&devices, findings);
+        for function in self.list.iter().filter(|function| function.is_of_processor) {
+            findings.left_out(OF_PROCESSOR, &function.bus.map_or_else(String::new, |bus| bus.to_string()));
+        }
         Ok(devices)
     }
 
@@ -96,8 +100,9 @@ impl Functions {
         function.kind == Some(DeviceKind::Switch) && down && devices.len() <= 1
     }
 
-    /// The device of a function; `port` is what the other end says of its link.
-    fn device(&mut self, index: usize, port: Option<PcieLink>) -> Device {
+    /// The device of a function; `port` is the other end of its link.
+    fn device(&mut self, index: usize, port: Option<usize>) -> Device {
+        let (port, lanes) = port.map_or((None, None), |port| (self.list[port].link, self.list[port].lanes));
         let function = &mut self.list[index];
         let own = function.link.unwrap_or(PcieLink::new(None, None));
         let known = |link: &PcieLink| link.doubt.is_none_or(|doubt| doubt == Doubt::Product);
@@ -114,6 +119,10 @@ impl Functions {
         };
         let kind = function.kind.unwrap_or(DeviceKind::Switch);
         let mut device = Device::new(kind, function.bus, Up::Pcie(link));
+        // Bridges may report lanes that they do not have, of their management port.
+        let most = [lanes, function.lanes.filter(|_| kind == DeviceKind::Gpu)];
+        device.has_all_lanes = own.doubt.is_none() && own.width == link.width && most.contains(&Some(link.width));
+        device.vendor = function.vendor;
         device.gpu = function.gpu;
         device.has_model = !function.maker.is_empty();
         device.module = function.module.filter(|_| kind == DeviceKind::Gpu);

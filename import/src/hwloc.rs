@@ -104,6 +104,8 @@ impl Reader {
             link: Some(self.link(node, identity.kind().is_some())),
             maker: ids.map_or_else(String::new, |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: info(node, "PCIDevice").is_some_and(|name| name.contains("Virtual Function")),
+            is_of_processor: identity.is_of_processor(),
+            vendor: ids.map(|(vendor, _)| vendor),
             gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
             module: ids.and_then(|(vendor, device)| Module::of_ids(vendor, device)),
             above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
@@ -157,7 +159,7 @@ impl Reader {
             false => (matches!(kind, 2 | 3), kind == 5),
         };
         let function = self.functions.get_mut(index);
-        if coprocessor && function.kind.is_none() {
+        if coprocessor && function.kind.is_none() && !function.is_of_processor {
             function.kind = Some(DeviceKind::Gpu);
         }
         if network && function.kind == Some(DeviceKind::Nic) && function.label.len() < 200 {

@@ -119,6 +119,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     complete::complete(&mut machine, &mut findings);
     engines::complete(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
+    names.report_makers(&machine, &mut findings);
     let types = link_types::LinkTypes::of(&machine, options.figures);
     missing::report(&machine, &names, options.figures, &mut findings);
     detours::report(&machine, &names, options.figures, &mut findings);

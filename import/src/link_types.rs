@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
+use crate::bandwidth::{Figures, MEMORY, Sourced, c2cs, gigabytes, nvlinks, xgmis};
 use crate::gpu::Gpu;
 use crate::machine::{Machine, Up, Wire};
 use crate::pcie::{Doubt, PcieLink};
@@ -159,6 +159,8 @@ impl LinkTypes {
     }
 }
 
+const CHIP_TO_CHIP: &str = "Chip to chip, GPU and processor";
+
 /// The name of the type of a lateral link, its kind, what it is, and its bandwidth.
 fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, Sourced) {
     match wire {
@@ -172,9 +174,10 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
         }
         Wire::NvLink(gpu, links) => (nvlink_name(gpu, links), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
         Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
-        Wire::C2c(megabytes) => {
+        Wire::C2c(links) => ("c2c".to_owned(), "nvlink", CHIP_TO_CHIP, c2cs(links, figures)),
+        Wire::C2cSum(megabytes) => {
             let source = "as reported".to_owned();
-            ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
+            ("c2c".to_owned(), "nvlink", CHIP_TO_CHIP, Sourced { megabytes, source })
         }
         Wire::NvLinkSum(megabytes) => {
             let source = "raw, as reported; the dump does not name the GPUs".to_owned();

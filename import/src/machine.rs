@@ -75,10 +75,14 @@ pub(crate) struct Device {
     pub(crate) kind: DeviceKind,
     pub(crate) bus: Option<BusId>,
     pub(crate) up: Up,
+    /// Whether the link was trained to all the lanes that one of its ends has: it cannot have more.
+    pub(crate) has_all_lanes: bool,
     pub(crate) parent: Parent,
     pub(crate) children: Vec<usize>,
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
+    /// Vendor id, where the dump tells it.
+    pub(crate) vendor: Option<u16>,
     pub(crate) gpu: Gpu,
     /// Whether the dump gives its model by numbers of vendor and device.
     pub(crate) has_model: bool,
@@ -97,8 +101,23 @@ impl Device {
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
         let (number, gpu, module, label) = (None, Gpu::Unknown, None, String::new());
-        let (has_model, engines) = (false, None);
-        Self { kind, bus, up, parent, children, number, gpu, has_model, module, engines, label, depth }
+        let (vendor, has_model, has_all_lanes, engines) = (None, false, false, None);
+        Self {
+            kind,
+            bus,
+            up,
+            has_all_lanes,
+            parent,
+            children,
+            number,
+            vendor,
+            gpu,
+            has_model,
+            module,
+            engines,
+            label,
+            depth,
+        }
     }
 
     /// Whether the dump does not say which GPU it is: at most of which generation.
@@ -131,12 +150,21 @@ pub(crate) enum Wire {
     Package(Processor),
     NvLink(Gpu, u32),
     Xgmi(Gpu, u32),
-    /// Between a GPU and its processor, in MB/s.
-    C2c(u64),
+    /// A number of chip-to-chip links between a GPU and its processor.
+    C2c(u32),
+    /// The same, of which the dump says how much they carry together, in MB/s.
+    C2cSum(u64),
     /// Some NVLinks of which the dump says how much they carry together, in MB/s.
     NvLinkSum(u64),
     /// The same of some xGMI links.
     XgmiSum(u64),
+}
+
+impl Wire {
+    /// Whether it is between the chips of one superchip.
+    pub(crate) fn is_c2c(self) -> bool {
+        matches!(self, Self::C2c(_) | Self::C2cSum(_))
+    }
 }
 
 /// How many of what there are.
@@ -298,7 +326,7 @@ impl Machine {
                 Wire::NvLinkSum(_) => counts.nvlinks += 1,
                 Wire::Xgmi(_, links) => counts.xgmi += u64::from(*links),
                 Wire::XgmiSum(_) => counts.xgmi += 1,
-                Wire::Socket(_) | Wire::Package(_) | Wire::C2c(_) => {}
+                Wire::Socket(_) | Wire::Package(_) | Wire::C2c(_) | Wire::C2cSum(_) => {}
             }
         }
         counts

@@ -1,10 +1,11 @@
-//! GPUs that have NVLink or xGMI by their model, in a dump that has none: what it lacks, and what that costs.
+//! GPUs that have NVLink, xGMI or chip-to-chip links by their model, in a dump that has none: what it lacks, and what that costs.
 
 use std::collections::BTreeSet;
 
-use crate::adding::{self, MESH, dump_running, gpus, with_laterals};
+use crate::adding::{self, MESH, dump_running, gpus, with_c2c, with_laterals};
 use crate::all_to_all::{all_to_all, rounded};
-use crate::bandwidth::{Figures, Processor, gigabytes, nvlinks, xgmis};
+use crate::bandwidth::{Figures, Processor, c2cs, gigabytes, nvlinks, xgmis};
+use crate::detours::rate_to_root;
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{End, Machine};
@@ -25,6 +26,7 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
             let without: Vec<usize> = all.iter().copied().filter(|gpu| !joined.contains(gpu)).collect();
             let model = Lacking { machine, names, all, without };
             model.report(figures, findings);
+            model.report_chip_links(figures, findings);
         }
         let may_have = |gpu: Gpu| gpu == Gpu::Unknown || gpu.nvlink_generation().is_some();
         let nameless = |&gpu: &usize| {
@@ -101,12 +103,56 @@ impl Lacking<'_> {
         }
     }
 
+    /// Superchips: copies from and to host memory take links between GPU and processor that only NCCL's dumps have.
+    fn report_chip_links(&self, figures: Figures, findings: &mut Findings) {
+        let joined = with_c2c(self.machine);
+        let without: Vec<usize> = self.all.iter().copied().filter(|gpu| !joined.contains(gpu)).collect();
+        let model = without.first().and_then(|&gpu| self.machine.devices[gpu].module);
+        let Some(model) = model.filter(|model| model.chip_links > 0) else { return };
+        let (name, with) = (model.name, c2cs(model.chip_links, figures));
+        let over_pcie = without.iter().filter_map(|&gpu| rate_to_root(self.machine, gpu, figures)).max();
+        let message = format!(
+            "NVLink-C2C is missing: GPUs {{}} are {name}, by device id or name, and have {} chip-to-chip links each to their processor, of \
+             which the dump has none: copies from and to host memory run over PCIe{}; these links carry {} GB/s ({}; NVIDIA's data sheets: \
+             900 GB/s both ways of a processor)",
+            model.chip_links,
+            over_pcie.map_or_else(String::new, |rate| format!(", at most at {} GB/s", gigabytes(rate))),
+            gigabytes(with.megabytes),
+            with.source
+        );
+        findings.of_ids(Level::Warning, &message, &self.ids_of(&without), Some(self.help_on_chip_links(model)));
+    }
+
+    /// Likewise: an addition is proposed where the command accepts it.
+    fn help_on_chip_links(&self, model: Module) -> String {
+        let accepts = |links| adding::plan(self.machine, Addition { links, model: None }).is_ok();
+        let dump = "`NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program";
+        match (accepts(AddedLinks::C2c), accepts(AddedLinks::NvSwitch)) {
+            (true, true) => format!(
+                "import again with `--add nvswitch`, which adds them together with the NVLinks, or with `--add c2c`, which adds them alone; \
+                 or dump the running machine: {dump}"
+            ),
+            (true, false) => {
+                format!("import again with `--add c2c`, which adds them; or dump the running machine: {dump}")
+            }
+            (false, _) => format!(
+                "dump the running machine: {dump}; or look at `nvidia-smi c2c -s` and write a link between each GPU and its `rc` under \
+                 `links`, of a type `{{ bandwidth: {}GB/s, kind: nvlink }}`",
+                gigabytes(c2cs(model.chip_links, Figures::Effective).megabytes)
+            ),
+        }
+    }
+
     fn ids(&self) -> Ids {
+        self.ids_of(&self.without)
+    }
+
+    fn ids_of(&self, gpus: &[usize]) -> Ids {
         let id = |&gpu: &usize| {
             let bus = self.machine.devices[gpu].bus;
             bus.map_or_else(|| self.names.device(gpu).to_owned(), |bus| bus.to_string())
         };
-        self.without.iter().map(id).collect()
+        gpus.iter().map(id).collect()
     }
 }
 

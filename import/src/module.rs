@@ -15,10 +15,13 @@ pub struct Module {
     pub(crate) name: &'static str,
     /// What names of `lspci` or `nvidia-smi` contain.
     spellings: &'static [&'static str],
+    vendor: u16,
     devices: &'static [u16],
     /// NVLinks or xGMI links of one module to others.
     pub(crate) links: u32,
     pub(crate) joined: Joined,
+    /// Chip-to-chip links (NVLink-C2C) of one GPU to its processor.
+    pub(crate) chip_links: u32,
 }
 
 /// How links join the modules of a board.
@@ -30,7 +33,7 @@ pub(crate) enum Joined {
     Paired,
     /// xGMI links of each with all others of a board of so many.
     AllToAll(u32),
-    /// xGMI links in a way that is the machine's own.
+    /// In a way that is the machine's own.
     OfMachine,
 }
 
@@ -40,7 +43,7 @@ pub(crate) const UNEVEN: &str = "; GPUs of this model have several links to some
 
 use Joined::{AllToAll, OfMachine, Paired, Switched};
 
-const fn model(
+const fn nvidia(
     word: &'static str,
     name: &'static str,
     spellings: &'static [&'static str],
@@ -48,19 +51,35 @@ const fn model(
     links: u32,
     joined: Joined,
 ) -> Module {
-    Module { word, name, spellings, devices, links, joined }
+    Module { word, name, spellings, vendor: VENDOR_NVIDIA, devices, links, joined, chip_links: 0 }
 }
 
-/// Device ids and names: the PCI ID repository (`pci.ids` of 2025-07-11); B300 and GB300: NVIDIA's open-gpu-kernel-modules, README,
+const fn amd(
+    word: &'static str,
+    name: &'static str,
+    spellings: &'static [&'static str],
+    devices: &'static [u16],
+    links: u32,
+    joined: Joined,
+) -> Module {
+    Module { vendor: VENDOR_AMD, ..nvidia(word, name, spellings, devices, links, joined) }
+}
+
+/// Device ids and names: the PCI ID repository (`pci.ids` of 2026-08-22); B300 and GB300: NVIDIA's open-gpu-kernel-modules, README,
 /// "Compatible GPUs"; 74a8, 74b6, 74bc, 75b0 and 75b3: AMD's libdrm (`data/amdgpu.ids`) and MxGPU-Virtualization. NVLinks of one GPU:
 /// NVIDIA's data sheets, whose totals for both directions are P100 160 GB/s (4 links), V100 300 (6), A100 600 (12), A800 400 (8), H100,
-/// H200 and H20 900 (18), H800 400 (8), B100, B200, B300 1800 (18). Boards: NVIDIA's DGX-1 white paper (P100 and V100 SXM2: hybrid cube
+/// H200, H20 and GH200 900 (18), H800 400 (8), B100, B200, B300 1800 (18). GH200 boards join two GPUs directly (NVL2), four (Alps) or more
+/// over NVSwitches (NVL32). Boards: NVIDIA's DGX-1 white paper (P100 and V100 SXM2: hybrid cube
 /// mesh), DGX-2, DGX A100, DGX H100 and DGX B200 user guides (NVSwitch). xGMI: AMD's data sheets of the MI300X, MI325X, MI350X and MI355X
 /// platforms (8 modules, each with 7 links to the others) and RCCL's models of them (`tools/topo_expl/models/topo_8p_942vm.xml`,
 /// `topo_8p_950.xml`); MI250X has 8 links a die (AMD's CDNA 2 white paper), MI300A 6 to others (AMD's CDNA 3 white paper).
-const MODELS: [Module; 20] = [
-    model("p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
-    model(
+///
+/// Chip-to-chip links: GH200 10, as `nvidia-smi c2c -s` lists them (dmlc/xgboost, `tests/cpp/common/test_cuda_dr_utils.cc`); GB300 5, by
+/// NCCL's dumps (`<c2c bw="44712" count="5"/>`); GB200 as GB300, *assumed*: NVIDIA's data sheets give both 900 GB/s for two GPUs, as much
+/// as GH200 for one.
+const MODELS: [Module; 21] = [
+    nvidia("p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
+    nvidia(
         "v100",
         "V100 SXM2",
         &["V100 SXM2", "V100-SXM2", "V100 DGXS", "GV100 DGX1-V", "GV100 SXM2"],
@@ -68,10 +87,10 @@ const MODELS: [Module; 20] = [
         6,
         Paired,
     ),
-    model("v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, Switched),
-    model("a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, Switched),
-    model("a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, Switched),
-    model(
+    nvidia("v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, Switched),
+    nvidia("a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, Switched),
+    nvidia("a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, Switched),
+    nvidia(
         "h100",
         "H100 SXM5",
         &["H100 SXM", "H100-SXM", "H100 80GB HBM3"],
@@ -79,26 +98,27 @@ const MODELS: [Module; 20] = [
         18,
         Switched,
     ),
-    model("h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
-    model("h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
-    model("h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
-    model("b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
-    model("b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
-    model("gb200", "GB200", &["GB200]"], &[0x2941], 18, Switched),
-    model("b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
-    model("gb300", "GB300", &["GB300]"], &[0x31c2], 18, Switched),
-    model("mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, OfMachine),
-    model("mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, OfMachine),
-    model("mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
-    model("mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
-    model("mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
-    model("mi350x", "MI350X or MI355X", &["MI350X", "MI355X"], &[0x75a0, 0x75a3, 0x75b0, 0x75b3], 7, AllToAll(8)),
+    nvidia("h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
+    nvidia("h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
+    nvidia("h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
+    nvidia("gh200", "GH200", &["GH200"], &[0x2342, 0x2348], 18, OfMachine).with_chip_links(10),
+    nvidia("b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
+    nvidia("b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
+    nvidia("gb200", "GB200", &["GB200"], &[0x2941], 18, Switched).with_chip_links(5),
+    nvidia("b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
+    nvidia("gb300", "GB300", &["GB300"], &[0x31a1, 0x31c2, 0x31c3], 18, Switched).with_chip_links(5),
+    amd("mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, OfMachine),
+    amd("mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, OfMachine),
+    amd("mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
+    amd("mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
+    amd("mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
+    amd("mi350x", "MI350X or MI355X", &["MI350X", "MI355X"], &[0x75a0, 0x75a3, 0x75b0, 0x75b3], 7, AllToAll(8)),
 ];
 
 impl Module {
     /// By vendor and device id; `None` for all GPUs that are cards, and for those that are not known.
     pub(crate) fn of_ids(vendor: u16, device: u16) -> Option<Self> {
-        MODELS.into_iter().find(|model| model.vendor() == vendor && model.devices.contains(&device))
+        MODELS.into_iter().find(|model| model.vendor == vendor && model.devices.contains(&device))
     }
 
     /// By the name that `lspci` or `nvidia-smi` prints.
@@ -108,18 +128,18 @@ impl Module {
         MODELS.into_iter().find(|model| (name.contains(maker(model)) || name.starts_with("Tesla ")) && fits(model))
     }
 
-    fn vendor(self) -> u16 {
-        if self.has_xgmi() { VENDOR_AMD } else { VENDOR_NVIDIA }
+    const fn with_chip_links(self, chip_links: u32) -> Self {
+        Self { chip_links, ..self }
     }
 
     /// Its generation.
     pub(crate) fn gpu(self) -> Gpu {
-        self.devices.first().map_or(Gpu::Unknown, |&device| Gpu::of_ids(self.vendor(), device))
+        self.devices.first().map_or(Gpu::Unknown, |&device| Gpu::of_ids(self.vendor, device))
     }
 
     /// Whether its links are xGMI, not NVLink.
     pub(crate) fn has_xgmi(self) -> bool {
-        matches!(self.joined, AllToAll(_) | OfMachine)
+        self.vendor == VENDOR_AMD
     }
 
     /// What its links are called.
@@ -139,10 +159,10 @@ impl Module {
 
     /// The words of all models whose links an addition adds.
     pub(crate) fn words(added: AddedLinks) -> String {
-        let fits = MODELS.iter().filter(|model| match model.joined {
-            Switched => added == AddedLinks::NvSwitch,
-            AllToAll(_) => added == AddedLinks::Xgmi,
-            Paired | OfMachine => false,
+        let fits = MODELS.iter().filter(|model| match added {
+            AddedLinks::NvSwitch => model.joined == Switched,
+            AddedLinks::Xgmi => matches!(model.joined, AllToAll(_)),
+            AddedLinks::C2c => model.chip_links > 0,
         });
         fits.map(|model| model.word).collect::<Vec<_>>().join(", ")
     }
@@ -157,18 +177,23 @@ impl fmt::Display for Module {
 /// Which links an import adds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddedLinks {
-    /// NVLinks from each GPU to an NVSwitch.
+    /// NVLinks from each GPU to an NVSwitch; of a superchip also its chip-to-chip links.
     NvSwitch,
     /// xGMI links from each GPU to each other one.
     Xgmi,
+    /// The chip-to-chip links of each GPU to its processor.
+    C2c,
 }
 
 impl AddedLinks {
+    const ALL: [Self; 3] = [Self::NvSwitch, Self::Xgmi, Self::C2c];
+
     /// The word on the command line.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::NvSwitch => "nvswitch",
             Self::Xgmi => "xgmi",
+            Self::C2c => "c2c",
         }
     }
 }
@@ -187,9 +212,9 @@ impl FromStr for Addition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (what, model) = text.split_once('=').map_or((text, None), |(what, model)| (what, Some(model)));
-        let links = [AddedLinks::NvSwitch, AddedLinks::Xgmi].into_iter().find(|links| links.word() == what);
+        let links = AddedLinks::ALL.into_iter().find(|links| links.word() == what);
         let Some(links) = links else {
-            return Err("write nvswitch or xgmi, or one with its model, such as nvswitch=h100".to_owned());
+            return Err("write nvswitch, xgmi or c2c, or one with its model, such as nvswitch=h100".to_owned());
         };
         let known = |word: &str| MODELS.into_iter().find(|model| model.word.eq_ignore_ascii_case(word));
         let unknown = |word: &str| format!("no model `{word}`; write one of {}", Module::words(links));
@@ -236,7 +261,7 @@ mod tests {
         for model in MODELS {
             for &device in model.devices {
                 assert_eq!(ids.iter().filter(|&&id| id == device).count(), 1, "{device:x}");
-                assert_eq!(Gpu::of_ids(model.vendor(), device), model.gpu(), "{device:x}");
+                assert_eq!(Gpu::of_ids(model.vendor, device), model.gpu(), "{device:x}");
             }
             assert_ne!(model.gpu(), Gpu::Unknown, "{model:?}");
             let links = if model.has_xgmi() { AddedLinks::Xgmi } else { AddedLinks::NvSwitch };

@@ -1,6 +1,9 @@
 //! Names of nodes: short and unique.
 
-use crate::machine::{DeviceKind, End, Machine};
+use crate::adding::gpus;
+use crate::finding::{Findings, Level};
+use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL};
+use crate::machine::{Device, DeviceKind, End, Machine};
 
 /// The name of each device, by its index.
 #[derive(Debug)]
@@ -11,18 +14,37 @@ pub(crate) struct Names {
 /// The node that stands for all NVSwitches.
 pub(crate) const NVSWITCH: &str = "nvswitch";
 
+/// Makers of GPUs, in the order of their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Maker {
+    /// Or not known.
+    Nvidia,
+    Amd,
+    Intel,
+}
+
+fn maker(gpu: &Device) -> Maker {
+    match (gpu.vendor, gpu.gpu) {
+        (Some(VENDOR_AMD), _) | (_, Gpu::Amd(_)) => Maker::Amd,
+        (Some(VENDOR_INTEL), _) => Maker::Intel,
+        _ => Maker::Nvidia,
+    }
+}
+
 impl Names {
     /// `gpu0` … by the dump's own numbers, or else by bus id, as CUDA and `nvidia-smi` number them; the others in the order of the tree.
+    /// Other makers' GPUs come after NVIDIA's, as each maker's tools number its own alone.
     pub(crate) fn of(machine: &Machine) -> Self {
         let order = machine.in_order();
         let mut devices = vec![String::new(); machine.devices.len()];
         let mut gpus: Vec<usize> =
             order.iter().copied().filter(|&i| machine.devices[i].kind == DeviceKind::Gpu).collect();
         // A file that joins several machines repeats the numbers: each machine's come after those before.
+        let group = |gpu: usize| (machine.roots[machine.root_of(gpu)].host, maker(&machine.devices[gpu]));
         if gpus.iter().all(|&gpu| machine.devices[gpu].number.is_some()) {
-            gpus.sort_by_key(|&gpu| (machine.roots[machine.root_of(gpu)].host, machine.devices[gpu].number));
+            gpus.sort_by_key(|&gpu| (group(gpu), machine.devices[gpu].number));
         } else if gpus.iter().all(|&gpu| machine.devices[gpu].bus.is_some()) {
-            gpus.sort_by_key(|&gpu| (machine.roots[machine.root_of(gpu)].host, machine.devices[gpu].bus));
+            gpus.sort_by_key(|&gpu| (group(gpu), machine.devices[gpu].bus));
         }
         for (number, gpu) in gpus.into_iter().enumerate() {
             devices[gpu] = format!("gpu{number}");
@@ -40,6 +62,17 @@ impl Names {
             }
         }
         Self { devices }
+    }
+
+    /// Notes GPUs of several makers, of which only NVIDIA's have CUDA's numbers.
+    pub(crate) fn report_makers(&self, machine: &Machine, findings: &mut Findings) {
+        let gpus = gpus(machine, None);
+        let (first, others): (Vec<usize>, Vec<usize>) =
+            gpus.into_iter().partition(|&gpu| maker(&machine.devices[gpu]) == Maker::Nvidia);
+        if !first.is_empty() && !others.is_empty() {
+            let message = "GPUs of several makers: NVIDIA's come first, with the numbers of CUDA; {} are the others'";
+            findings.of_ids(Level::Note, message, &others.iter().map(|&gpu| self.device(gpu)).collect(), None);
+        }
     }
 
     /// The name of a device.

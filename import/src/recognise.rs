@@ -8,23 +8,26 @@ use crate::{lspci, rocm, smi};
 const FORMATS: &str = "give NCCL topology XML, hwloc XML, or the output of `nvidia-smi topo -m`, `rocm-smi --showtopo`, `lspci -tv` or `lspci -vv`; \
      `--as` names the kind";
 
-/// Outputs of AMD's tools that have no topology that is read: a mark in them, and what they are.
-const NOT_READ: [(&str, &str); 4] = [
+/// Outputs of AMD's tools that are not read: how a line of them begins, and what they are.
+const OF_AMD: [(&str, &str); 4] = [
     ("HSA System Attributes", "`rocminfo`, which lists processors and GPUs without links and NUMA nodes"),
     ("HSA Agents", "`rocminfo`, which lists processors and GPUs without links and NUMA nodes"),
     ("WEIGHT TABLE:", "`amd-smi topology`, which has no NUMA nodes"),
     ("LINK TYPE TABLE:", "`amd-smi topology`, which has no NUMA nodes"),
 ];
 
+/// Likewise of hwloc, which may stand before a matrix or list that is read.
+const OF_HWLOC: [(&str, &str); 4] =
+    [("Machine (", LSTOPO), ("Package L#", LSTOPO), ("NUMANode L#", LSTOPO), ("HostBridge", LSTOPO)];
+const LSTOPO: &str = "hwloc's `lstopo` as text";
+
 /// Refuses what is known and not read.
-fn not_read(text: &str) -> Result<(), Refusal> {
+fn not_read(text: &str, tools: &[(&str, &str)], instead: impl Fn() -> String) -> Result<(), Refusal> {
     let lines = || (1..).zip(text.lines());
-    let of_mark = |(mark, tool): &(&str, &'static str)| {
-        lines().find(|(_, line)| line.trim_start().starts_with(mark)).map(|(line, _)| (line, *tool))
-    };
-    let Some((line, tool)) = NOT_READ.iter().find_map(of_mark) else { return Ok(()) };
-    let help = format!("give the output of {}, or better RCCL's dump: NCCL_TOPO_DUMP_FILE=topology.xml", rocm::COMMAND);
-    Err(Refusal::new(format!("this is the output of {tool}")).at(line).help(help))
+    let of_mark =
+        |&(mark, tool)| lines().find(|(_, line)| line.trim_start().starts_with(mark)).map(|(line, _)| (line, tool));
+    let Some((line, tool)) = tools.iter().find_map(of_mark) else { return Ok(()) };
+    Err(Refusal::new(format!("this is the output of {tool}")).at(line).help(instead()))
 }
 
 /// The format of a text, by its content.
@@ -36,7 +39,9 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     if rocm::line_of(text).is_some() {
         return Ok(Format::RocmSmi);
     }
-    not_read(text)?;
+    not_read(text, &OF_AMD, || {
+        format!("give the output of {}, or better RCCL's dump: NCCL_TOPO_DUMP_FILE=topology.xml", rocm::COMMAND)
+    })?;
     if text.lines().any(smi::is_head) {
         return Ok(Format::NvidiaSmi);
     }
@@ -47,6 +52,7 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
         let help = "remove what comes before `<system` or `<topology`";
         return Err(Refusal::new("there is XML in the file, but it does not begin with it").at(1).help(help));
     }
+    not_read(text, &OF_HWLOC, || "give its XML, which is read: `lstopo --of xml machine.xml`".to_owned())?;
     Err(Refusal::new("no dump of a kind that is known").at(1).help(FORMATS))
 }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -46,6 +47,8 @@ pub struct Alone<'a> {
     /// Whether the workload is too large for that.
     too_large: bool,
     parts: Mutex<FxHashMap<Range<u32>, Option<SimDuration>>>,
+    /// Ends what takes long: its time is not known then.
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 /// Runs consecutive tasks without the rest of the workload; `None` where their times are not known.
@@ -104,7 +107,13 @@ impl<'a> Alone<'a> {
     }
 
     fn of_source(fabric: &'a Fabric, classes: Cow<'a, Classes>, routes: &'a Routes, source: Source) -> Self {
-        Self { fabric, classes, routes, source, part: None, too_large: false, parts: Mutex::default() }
+        Self { fabric, classes, routes, source, part: None, too_large: false, parts: Mutex::default(), cancel: None }
+    }
+
+    /// The same; times of packets that are not known yet remain so once `cancel` is true.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Option<Arc<AtomicBool>>) -> Self {
+        Self { cancel, ..self }
     }
 
     /// The same with times of operations and jobs, each of which is run when it is first asked for.
@@ -154,7 +163,8 @@ impl<'a> Alone<'a> {
                 let send = || {
                     let route = self.routes.links(self.classes.route(class));
                     let (limit, carriage) = (self.classes.limit(class), self.classes.carriage(class));
-                    packet_time_alone(settings, self.fabric, route, bytes, limit, carriage)
+                    let halt = || self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+                    packet_time_alone(settings, self.fabric, route, bytes, limit, carriage, &halt)
                 };
                 return *locked(known).entry((bytes, class)).or_insert_with(send);
             }

@@ -56,10 +56,21 @@ impl Delay {
     }
 }
 
+/// The part of a time that rounding to picoseconds may change (*assumed*, as in the page).
+const ROUNDING: f64 = 1e-6;
+
 /// Times are below 100 days, so differences fit.
 fn signed_seconds(ps: i64) -> f64 {
     let seconds = SimDuration(ps.unsigned_abs()).seconds();
     if ps < 0 { -seconds } else { seconds }
+}
+
+/// Whether others, or links that changed, took from the rate of a transfer, by more than what rounding does. In runs that are computed
+/// incrementally its bottleneck tells of its last byte alone, when it may have had all of its links.
+pub(crate) fn was_cut(alone: &Alone<'_>, transfer: &Departure) -> bool {
+    let Departure { times, .. } = *transfer;
+    let cut = Delay::of(alone, transfer).map_or(0.0, |delay| delay.cut_s);
+    !times.end.is_never() && cut > (times.end - times.start).seconds() * ROUNDING
 }
 
 /// Whether a transfer lost most of its time before its start, waiting for its engine.

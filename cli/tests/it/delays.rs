@@ -170,6 +170,26 @@ fn in_large_runs_what_is_not_told_apart_is_null() {
     }
 }
 
+/// `a` is alone for its last 0.5 ms of 99.5, after `b` has ended. Further transfers make the run incremental, which tells of the
+/// last byte alone: that others shared the link before is said all the same.
+#[test]
+fn in_large_runs_who_was_cut_had_not_the_full_rate() {
+    let other = |i: u32| format!("  - transfer: {{ id: z{i}, from: gpu2, to: gpu3, size: 1kB, start: 1s }}\n");
+    let others: String = (0..1000).map(other).collect();
+    let workload = "arbiter: max-min
+workload:
+  - transfer: { id: a, from: gpu0, to: gpu1, size: 1GB }
+  - transfer: { id: b, from: cpu0, to: gpu1, size: 990MB }
+  - transfer: { id: c, from: gpu1, to: gpu0, size: 1GB }
+";
+    for others in ["", &others] {
+        let text = format!("{TOPOLOGY}{workload}{others}");
+        let run = Scenario::opener().read(text, ".").expect("it is a scenario").run().expect("it runs");
+        let why = |id| run.transfer(id).and_then(|t| t.cause_kind);
+        assert_eq!((why("a"), why("c")), (Some(weir::Cause::SharedLink), Some(weir::Cause::FullRate)), "{others}");
+    }
+}
+
 /// Three sends of one GPU at 10 GB/s, one of them limited to 4 GB/s; each takes the engine when the one before has sent.
 #[test]
 fn a_queue_is_a_reason_and_names_whom_it_waits_for() {

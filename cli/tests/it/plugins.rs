@@ -308,13 +308,10 @@ fn ctrl_c_ends_a_call_that_never_returns() {
 }
 
 fn interrupt_a_hanging_run(place: &Place) -> std::time::Duration {
-    let mut child = weir()
-        .args(["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"])
-        .current_dir(place.0.path())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("the command starts");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let mut command = weir();
+    command.args(["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]).current_dir(place.0.path());
+    let (mut child, _log) = crate::common::started(&mut command);
+    std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(child.try_wait().expect("can be asked").is_none(), "the call never returns");
     let pressed = std::time::Instant::now();
     crate::common::interrupt(&child);

@@ -29,13 +29,19 @@ pub(crate) struct Function {
     pub(crate) kind: Option<DeviceKind>,
     pub(crate) bus: Option<BusId>,
     pub(crate) link: Option<PcieLink>,
+    /// Lanes that it has at most, whatever the link was trained to.
+    pub(crate) lanes: Option<u8>,
     pub(crate) port: Port,
+    /// Vendor id, where the dump tells it.
+    pub(crate) vendor: Option<u16>,
     pub(crate) gpu: Gpu,
     pub(crate) module: Option<Module>,
     /// Who made it, in whatever words the dump has; the same for all functions of a card.
     pub(crate) maker: String,
     /// Whether the dump calls it a virtual function.
     pub(crate) is_virtual: bool,
+    /// Whether it is graphics inside a processor, which is of no interest.
+    pub(crate) is_of_processor: bool,
     pub(crate) number: Option<u32>,
     pub(crate) label: String,
     pub(crate) above: Option<usize>,

@@ -13,6 +13,38 @@ pub(super) const ASIDE: [&str; 13] = [
 const ACCELERATORS: [&str; 10] =
     ["Instinct", "Radeon", "Vega", "Navi", "Aldebaran", "Arcturus", "Aqua Vanjaram", "MI2", "MI3", "FirePro"];
 
+/// How the names of graphics inside AMD's processors begin, behind the maker's: `pci.ids` calls them as the processor (`class` has the ids).
+const AMD_PROCESSORS: [&str; 28] = [
+    "Barcelo",
+    "Carrizo",
+    "Cezanne",
+    "Granite Ridge",
+    "Hawk Point",
+    "HawkPoint",
+    "Kabini",
+    "Kaveri",
+    "Krackan",
+    "Lucienne",
+    "Mendocino",
+    "Mullins",
+    "Phoenix",
+    "Picasso",
+    "Raphael",
+    "Raven",
+    "Rembrandt",
+    "Renoir",
+    "Richland",
+    "Stoney",
+    "Strix",
+    "Sumo",
+    "SuperSumo",
+    "Temash",
+    "Trinity",
+    "VanGogh",
+    "Wani",
+    "Wrestler",
+];
+
 /// Words of the names of network cards, in small letters: `Elastic Network Adapter`, `Virtio network device`.
 const CARDS: [&str; 9] = [
     "mellanox",
@@ -44,6 +76,8 @@ pub(super) struct DeviceName {
     /// The same for all functions of a card.
     pub(super) maker: String,
     pub(super) is_virtual: bool,
+    /// Whether it is called as graphics inside a processor are.
+    pub(super) is_of_processor: bool,
     /// Whether lspci's list of names lacks the device: `NVIDIA Corporation Device 22a3`.
     pub(super) is_nameless: bool,
 }
@@ -68,9 +102,16 @@ impl DeviceName {
             module,
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
+            is_of_processor: is_of_processor(name),
             is_nameless: number.is_some() || label.ends_with("Device"),
         }
     }
+}
+
+/// Whether a name is that of graphics inside a processor of AMD: also its audio and bridges are called so.
+fn is_of_processor(name: &str) -> bool {
+    let product = name.split_once("[AMD/ATI] ").map_or("", |(_, product)| product);
+    AMD_PROCESSORS.iter().any(|word| product.starts_with(word)) && !ASIDE.iter().any(|word| name.contains(word))
 }
 
 /// A GPU of NVIDIA by its product, as `lspci -tv` names it.
@@ -81,7 +122,7 @@ fn of_product(vendor: Option<u16>, name: &str) -> Gpu {
 /// What a device is by its name alone, as `lspci -tv` gives it. Without a name it is a GPU only by the number of a known chip.
 pub(super) fn kind(name: &str, named: &DeviceName) -> Option<DeviceKind> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if has(&ASIDE) {
+    if has(&ASIDE) || named.is_of_processor {
         return None;
     }
     let gpu = match named.vendor {

@@ -176,13 +176,25 @@ impl Reader {
         // On the bus of a root complex sit functions of the processor.
         let of_processor =
             bus.bridge.is_none() && ["Intel Corporation", "[AMD]"].iter().any(|maker| text.contains(maker));
+        let of_processor = of_processor || named.is_of_processor;
         if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
-        let DeviceName { gpu, module, maker, is_virtual, .. } = named;
+        let DeviceName { vendor, gpu, module, maker, is_virtual, is_of_processor, .. } = named;
         let above = bus.bridge;
-        let function =
-            Function { kind, bus: Some(id), gpu, module, maker, is_virtual, label, above, ..Function::default() };
+        let function = Function {
+            kind,
+            bus: Some(id),
+            vendor,
+            gpu,
+            module,
+            maker,
+            is_virtual,
+            is_of_processor,
+            label,
+            above,
+            ..Function::default()
+        };
         self.functions.add(function).map(drop)
     }
 

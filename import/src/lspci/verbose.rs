@@ -271,18 +271,21 @@ impl Bridges {
 }
 
 fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
-    let (kind, named) = (kind(&listed), DeviceName::of(&listed.name));
+    let (kind, is_of_processor, named) = (kind(&listed), is_of_processor(&listed), DeviceName::of(&listed.name));
     // A link is as wide as it was trained; its speed goes down when it is idle.
     let link = PcieLink::new(listed.can.0.or(listed.has.0), listed.has.1.or(listed.can.1));
     Function {
         kind,
         bus: listed.bus,
         link: Some(link),
+        lanes: listed.can.1,
         port: listed.port,
+        vendor: named.vendor,
         gpu: named.gpu,
         module: named.module,
         maker: named.maker,
         is_virtual: named.is_virtual,
+        is_of_processor,
         label: label(&listed.name),
         above,
         root,
@@ -294,11 +297,22 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
 fn kind(listed: &Listed) -> Option<DeviceKind> {
     let class = class::of_text(&listed.class)?;
     let named = DeviceName::of(&listed.name);
-    let on_bus_0 = listed.bus.is_some_and(|bus| bus.bus == 0);
-    let identity = Identity::of_vendor(class, named.vendor, named.device, on_bus_0);
-    match identity.kind() {
+    match identity(listed, &named, class).kind() {
+        Some(DeviceKind::Gpu) if is_of_processor(listed) => None,
         // Without numbers the name tells whose display it is.
         Some(DeviceKind::Gpu) if class == 0x0300 && named.vendor.is_none() => name::kind(&listed.name, &named),
         kind => kind,
     }
+}
+
+fn identity(listed: &Listed, named: &DeviceName, class: u16) -> Identity {
+    let on_bus_0 = listed.bus.is_some_and(|bus| bus.bus == 0);
+    Identity::of_vendor(class, named.vendor, named.device, on_bus_0)
+}
+
+/// Whether a function is graphics inside a processor, by its numbers or name.
+fn is_of_processor(listed: &Listed) -> bool {
+    let named = DeviceName::of(&listed.name);
+    let identity = class::of_text(&listed.class).map(|class| identity(listed, &named, class));
+    identity.is_some_and(|identity| identity.is_of_processor() || (identity.is_display() && named.is_of_processor))
 }

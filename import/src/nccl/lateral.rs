@@ -119,7 +119,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             return;
         }
         let root = self.machine.root_of(gpu);
-        self.machine.lateral(End::Device(gpu), End::Root(root), Wire::C2c(megabytes));
+        self.machine.lateral(End::Device(gpu), End::Root(root), Wire::C2cSum(megabytes));
     }
 
     fn add(&mut self, a: End, b: End, xgmi: bool, [from_a, from_b]: [u32; 2]) {

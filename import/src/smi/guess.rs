@@ -204,7 +204,7 @@ fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: 
         });
         let (each, help) = match unknown {
             true => (
-                "; 20 GB/s each, as the text does not name the GPUs",
+                "; the text does not name the GPUs: each carries as much as those of the slowest generation with so many",
                 "change the types `nvlink-x…` where you know better, or put the output of `nvidia-smi -L` before the matrix",
             ),
             false => ("", "compare with `nvidia-smi nvlink --status`"),

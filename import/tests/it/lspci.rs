@@ -243,3 +243,131 @@ fn a_bridge_leads_to_later_buses_up_to_its_last() {
     assert!(warnings(&import).contains("no bridge to the buses 0000:05 is in the list"));
     assert!(tree(&import).iter().any(|line| line.starts_with("   └─ nic0")), "{}", import.tree);
 }
+
+/// A function of `lspci -Dvvnn` with its link: what it can, and the lanes that it has.
+fn function(id: &str, text: &str, express: &str, can: (&str, u8), lanes: u8, more: &str) -> String {
+    let (speed, most) = can;
+    format!(
+        "{id} {text}\n{more}\tCapabilities: [58] Express (v2) {express}, MSI 00\n\t\tLnkCap:\tPort #0, Speed {speed}GT/s, Width x{most}\n\t\t\
+         LnkSta:\tSpeed {speed}GT/s, Width x{lanes}\n\n"
+    )
+}
+
+const PORT: &str = "PCI bridge [0604]: Advanced Micro Devices, Inc. [AMD] Device [1022:14db]";
+
+fn port(id: &str, express: &str, can: (&str, u8), lanes: u8, buses: (&str, &str)) -> String {
+    let more = format!("\tBus: primary=00, secondary={}, subordinate={}\n", buses.0, buses.1);
+    function(id, PORT, express, can, lanes, &more)
+}
+
+/// Graphics inside AMD's processors have a bus of their own, in front of that of a card.
+#[test]
+fn graphics_inside_processors_are_no_gpus() {
+    let card = "VGA compatible controller [0300]: NVIDIA Corporation GA102GL [A40] [10de:2235]";
+    let list = |own: &str| {
+        [
+            port("0000:00:01.1", "Root Port (Slot+)", ("16", 16), 16, ("10", "10")),
+            port("0000:00:08.1", "Root Port (Slot-)", ("16", 16), 16, ("0a", "0a")),
+            function("0000:0a:00.0", own, "Legacy Endpoint", ("16", 16), 16, ""),
+            function("0000:10:00.0", card, "Endpoint", ("16", 16), 16, ""),
+        ]
+        .concat()
+    };
+    let amd = "Advanced Micro Devices, Inc. [AMD/ATI]";
+    for own in [
+        format!(
+            "VGA compatible controller [0300]: {amd} Cezanne [Radeon Vega Series / Radeon Vega Mobile Series] [1002:1638]"
+        ),
+        format!("VGA compatible controller [0300]: {amd} Device [1002:164e]"),
+        format!("Display controller [0380]: {amd} Strix [Radeon 880M / 890M] [1002:150e]"),
+        format!("VGA compatible controller: {amd} Raphael (rev c1)"),
+        "0300: 1002:164e (rev c1)".to_owned(),
+    ] {
+        let import = good(&list(&own));
+        assert_eq!(import.counts.gpus, 1, "{own}");
+        assert!(
+            tree(&import).contains(&"└─ gpu0  0000:10:00.0  pcie4-x16  NVIDIA Corporation GA102GL [A40]"),
+            "{}",
+            import.tree
+        );
+        assert!(
+            notes(&import).contains("graphics inside processors, which do not count as GPUs: 0000:0a:00.0"),
+            "{own}"
+        );
+    }
+    // Cards of the same maker stay, also those of consoles' names.
+    for own in [
+        format!("VGA compatible controller [0300]: {amd} Navi 21 [Radeon RX 6800/6800 XT / 6900 XT] [1002:73bf]"),
+        format!("Display controller [0380]: {amd} Vega 20 [Radeon Instinct MI50] [1002:66a1]"),
+    ] {
+        let import = good(&list(&own));
+        assert_eq!(import.counts.gpus, 2, "{own}");
+        assert!(
+            import.yaml.contains("gpu0: { kind: gpu, link: pcie4-x16, engines: 1, bus_id: \"0000:10:00.0\" }"),
+            "{}",
+            import.yaml
+        );
+        assert!(
+            notes(&import).contains("NVIDIA's come first, with the numbers of CUDA; gpu1 are the others'"),
+            "{own}"
+        );
+    }
+    let tree = format!(
+        "-[0000:00]-+-01.1-[10]----00.0  NVIDIA Corporation GA102GL [A40]\n           \\-08.1-[0a]--+-00.0  {amd} Cezanne [Radeon Vega \
+         Series]\n{:24}\\-00.1  {amd} Renoir Radeon High Definition Audio Controller\n",
+        ""
+    );
+    let import = good(&tree);
+    assert_eq!(import.counts.gpus, 1, "{}", import.tree);
+    assert!(notes(&import).contains("do not count as GPUs: 0000:0a:00.0"), "{}", notes(&import));
+    assert!(!notes(&import).contains("show neither a GPU"), "{}", notes(&import));
+    let intel = "00:02.0 VGA compatible controller [0300]: Intel Corporation UHD Graphics 770 [8086:4680]\n";
+    assert!(notes(&good(intel)).contains("do not count as GPUs: 0000:00:02.0"));
+    // Other formats have the numbers alone; what RCCL lists itself is a GPU.
+    let nccl = |inner: &str| {
+        let own = format!(
+            "<pci busid=\"0000:0a:00.0\" class=\"0x030000\" vendor=\"0x1002\" device=\"0x164e\" link_speed=\"16 GT/s\" link_width=\"16\">{inner}</pci>"
+        );
+        let text = format!("<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\">{own}</cpu></system>");
+        good(&text).counts.gpus
+    };
+    assert_eq!((nccl(""), nccl("<gpu dev=\"0\" sm=\"103\" gcn=\"gfx1036\"/>")), (0, 1));
+}
+
+/// A slot of four lanes: a GPU in it has four, and nothing is wrong.
+#[test]
+fn a_slot_of_few_lanes_is_no_doubt() {
+    let gpu = |most: u8, lanes: u8| {
+        let name = "VGA compatible controller [0300]: NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204]";
+        function("0000:04:00.0", name, "Legacy Endpoint", ("16", most), lanes, "")
+    };
+    let list = |root: u8, up: u8, down: u8, (most, lanes): (u8, u8)| {
+        [
+            port("0000:00:02.1", "Root Port (Slot+)", ("16", root), up.min(root), ("02", "04")),
+            port("0000:02:00.0", "Upstream Port", ("16", up), up.min(root), ("03", "04")),
+            port("0000:03:00.0", "Downstream Port (Slot+)", ("16", down), lanes, ("04", "04")),
+            gpu(most, lanes),
+        ]
+        .concat()
+    };
+    let import = good(&list(4, 4, 4, (16, 4)));
+    assert_eq!(warnings(&import), "");
+    assert!(import.yaml.contains("pcie4-x4:") && !import.yaml.contains("doubtful"), "{}", import.yaml);
+    // The slot has 16 lanes, of which four work.
+    let warned = warnings(&good(&list(4, 4, 16, (16, 4))));
+    assert!(warned.contains("GPUs 0000:04:00.0 report fewer than 8 lanes"), "{warned}");
+    assert!(!warned.contains("management port"), "{warned}");
+    // A card that has no more of its own.
+    assert_eq!(warnings(&good(&list(4, 4, 16, (4, 4)))), "");
+    // A switch on a slot of four lanes, with a GPU on 16 below it.
+    assert_eq!(warnings(&good(&list(4, 4, 16, (16, 16)))), "");
+    // A switch that says x4 of itself alone, in a slot of 16 lanes.
+    let warned = warnings(&good(&list(16, 4, 16, (16, 16))));
+    assert!(
+        warned.contains("bridges 0000:02:00.0 report type `pcie4-x4-doubtful`") && warned.contains("width=16"),
+        "{warned}"
+    );
+    // The port of a virtual machine says less than the card has.
+    let virtual_port = [port("0000:00:02.1", "Root Port (Slot+)", ("2.5", 1), 1, ("04", "04")), gpu(16, 16)].concat();
+    assert!(warnings(&good(&virtual_port)).contains("pcie1-x1-doubtful"), "{}", warnings(&good(&virtual_port)));
+}

@@ -173,6 +173,8 @@ fn of_gpus(attributes: &[&str]) -> String {
 
 const H100: &str = "vendor=\"0x10de\" device=\"0x2330\"";
 const A100: &str = "vendor=\"0x10de\" device=\"0x20b2\"";
+const GH200: &str = "vendor=\"0x10de\" device=\"0x2342\"";
+const GB200: &str = "vendor=\"0x10de\" device=\"0x2941\"";
 const T4: &str = "vendor=\"0x10de\" device=\"0x1eb8\"";
 const MI300X: &str = "vendor=\"0x1002\" device=\"0x74a1\"";
 
@@ -181,27 +183,36 @@ const MI300X: &str = "vendor=\"0x1002\" device=\"0x74a1\"";
 fn what_is_proposed_is_what_is_accepted() {
     let mi250x = "vendor=\"0x1002\" device=\"0x7408\"";
     let v100 = "vendor=\"0x10de\" device=\"0x1db1\"";
-    let cases: [(&[&str], Option<&str>); 11] = [
-        (&[H100; 8], Some("nvswitch")),
-        (&[H100, H100, ""], Some("nvswitch")),
-        (&[H100, H100, T4], Some("nvswitch")),
-        (&[H100, H100, A100, A100], None),
-        (&[H100, A100], None),
-        (&[H100, T4], None),
-        (&[v100; 8], None),
-        (&[MI300X; 8], Some("xgmi")),
-        (&[MI300X; 9], None),
-        (&[MI300X, MI300X, H100, H100], None),
-        (&[mi250x; 8], None),
+    let cases: [(&[&str], &[&str]); 16] = [
+        (&[H100; 8], &["nvswitch"]),
+        (&[H100, H100, ""], &["nvswitch"]),
+        (&[H100, H100, T4], &["nvswitch"]),
+        (&[H100, H100, A100, A100], &[]),
+        (&[H100, A100], &[]),
+        (&[H100, T4], &[]),
+        (&[v100; 8], &[]),
+        (&[MI300X; 8], &["xgmi"]),
+        (&[MI300X; 9], &[]),
+        (&[MI300X, MI300X, H100, H100], &[]),
+        (&[mi250x; 8], &[]),
+        (&[GH200], &["c2c"]),
+        (&[GH200, GH200], &["c2c"]),
+        (&[GH200, T4, ""], &["c2c"]),
+        (&[GB200; 4], &["nvswitch", "c2c"]),
+        (&[GB200, GH200], &[]),
     ];
     for (gpus, expected) in cases {
         let text = of_gpus(gpus);
         let import = good(read(&text));
-        for add in ["nvswitch", "xgmi"] {
+        for add in ["nvswitch", "xgmi", "c2c"] {
             let proposed = import.findings.iter().filter_map(|finding| finding.help.as_deref());
-            let proposed = proposed.filter(|help| help.contains(&format!("again with `--add {add}`"))).count() > 0;
+            let proposed = proposed.filter(|help| help.contains(&format!("with `--add {add}`"))).count() > 0;
             let accepted = added(&text, add);
-            assert_eq!((proposed, accepted.is_ok()), (expected == Some(add), expected == Some(add)), "{gpus:?} {add}");
+            assert_eq!(
+                (proposed, accepted.is_ok()),
+                (expected.contains(&add), expected.contains(&add)),
+                "{gpus:?} {add}"
+            );
             accepted.into_iter().for_each(|import| check(&import));
         }
     }
@@ -292,4 +303,78 @@ fn a_file_with_generations_but_no_models() {
     assert_eq!(good(added(&of(90), "nvswitch=h100")).counts.nvlinks, 36);
     added(&of(90), "nvswitch=a100").expect_err("another generation");
     assert_eq!(warnings(&good(read(&of(89)))), "", "AD10x have no NVLink");
+}
+
+/// Lists of GPUs and ports of `lspci -Dvvnn`, two NUMA nodes with one board each.
+fn superchips(gpus: &[(&str, u32, &str, &str)]) -> String {
+    let one = |&(bus, numa, name, width): &(&str, u32, &str, &str)| {
+        format!(
+            "{bus}:01:00.0 3D controller [0302]: NVIDIA Corporation {name} (rev a1)\n\tNUMA node: {numa}\n\t\tLnkCap: Port #0, Speed \
+             32GT/s, Width {width}\n\t\tLnkSta: Speed 32GT/s, Width {width}\n"
+        )
+    };
+    gpus.iter().map(one).collect()
+}
+
+/// A GH200 has 10 links of 44.712 GB/s, a GPU of a GB200 half of them.
+#[test]
+fn chip_to_chip_links_that_are_missing() {
+    let gh200 = "GH100 [GH200 120GB / 480GB] [10de:2342]";
+    let list = superchips(&[("0009", 0, gh200, "x16"), ("0019", 1, gh200, "x16")]);
+    let warned = warnings(&good(read(&list)));
+    for words in [
+        "NVLink-C2C is missing: GPUs 0009:01:00.0, 0019:01:00.0 are GH200",
+        "have 10 chip-to-chip links each to their processor",
+        "run over PCIe, at most at 55.2 GB/s; these links carry 447.12 GB/s (10 x 44.712 GB/s each way, as NCCL",
+        "900 GB/s both ways",
+        "--add c2c",
+        "NVLink is missing: GPUs 0009:01:00.0, 0019:01:00.0 are GH200",
+    ] {
+        assert!(warned.contains(words), "{words}: {warned}");
+    }
+    let import = good(added(&list, "c2c"));
+    assert!(!warnings(&import).contains("C2C"), "{}", warnings(&import));
+    for line in [
+        "  c2c: { bandwidth: 447.12GB/s, kind: nvlink }",
+        "  - { between: [rc0, gpu0], type: c2c }",
+        "  - { between: [rc1, gpu1], type: c2c }",
+        "# assumed: `--add c2c`: 2 GPUs have 10 chip-to-chip links each to their processors",
+    ] {
+        assert!(import.yaml.contains(line), "{line}: {}", import.yaml);
+    }
+    assert!(import.yaml.contains("port0:"), "the way over the chip-to-chip link is the shorter one");
+    // One lane is right beside such a link; a dump that has it lacks nothing.
+    let narrow = warnings(&good(read(&superchips(&[("0009", 0, gh200, "x1")]))));
+    assert!(narrow.contains("at most at 3.45 GB/s") && !narrow.contains("fewer than 8 lanes"), "{narrow}");
+    let with = of_gpus(&[GH200])
+        .replace("/>\n</cpu>", "><gpu dev=\"0\" sm=\"90\"><c2c bw=\"44712\" count=\"10\"/></gpu></pci></cpu>");
+    assert_eq!(warnings(&good(read(&with))), "");
+    let refusal = added(&with, "c2c").expect_err("is refused").to_string();
+    assert!(refusal.contains("has chip-to-chip links already"), "{refusal}");
+}
+
+#[test]
+fn chip_to_chip_links_beside_nvlink() {
+    let gpus: String = (0..4).map(|n| format!("GPU {n}: NVIDIA GB200 (UUID: GPU-{n})\n")).collect();
+    let row = |n: usize| {
+        let cell = |m: usize| if n == m { "\tX" } else { "\tNV18" };
+        format!("GPU{n}{}\t0-71\t{}\n", (0..4).map(cell).collect::<String>(), n / 2)
+    };
+    let matrix =
+        format!("\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n{}", (0..4).map(row).collect::<String>());
+    let smi = format!("{gpus}{matrix}");
+    let warned = warnings(&good(read(&smi)));
+    assert!(warned.contains("NVLink-C2C is missing: GPUs gpu0, gpu1, gpu2, gpu3 are GB200"), "{warned}");
+    assert!(warned.contains("carry 223.56 GB/s (5 x 44.712") && !warned.contains("NVLink is missing"), "{warned}");
+    let import = good(added(&smi, "c2c"));
+    assert!(import.yaml.contains("c2c: { bandwidth: 223.56GB/s, kind: nvlink }"), "{}", import.yaml);
+    assert_eq!((import.counts.nvlinks, import.yaml.matches("type: c2c }").count()), (4 * 18, 4));
+    // Without names the user gives the model.
+    let unnamed = good(added(&matrix, "c2c=gb200"));
+    assert_eq!(unnamed.yaml.matches("type: c2c }").count(), 4, "{}", unnamed.yaml);
+    added(&matrix, "c2c=h100").expect_err("has none");
+    // A switch is added with all that the boards have.
+    let import = good(added(&of_gpus(&[GB200; 4]), "nvswitch"));
+    assert_eq!((import.counts.nvlinks, import.yaml.matches("type: c2c }").count()), (4 * 18, 4), "{}", import.yaml);
+    assert_eq!(warnings(&import), "");
 }

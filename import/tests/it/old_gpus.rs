@@ -73,3 +73,21 @@ fn other_tools_of_amd_are_named() {
         assert!(refusal.help.is_some_and(|help| help.contains("rocm-smi --showtopo")));
     }
 }
+
+#[test]
+fn the_text_of_lstopo_is_named() {
+    let lstopo = "Machine (252GB total)\n  Package L#0\n    NUMANode L#0 (P#0 126GB)\n  HostBridge\n    PCIBridge\n      PCI 01:00.0 (3D)\n";
+    for (text, line) in
+        [(lstopo.to_owned(), 1), (format!("$ lstopo\n{}", lstopo.split_once('\n').expect("has lines").1), 2)]
+    {
+        let refusal = read(&text).expect_err("is refused");
+        assert_eq!(
+            (refusal.message.as_str(), refusal.line),
+            ("this is the output of hwloc's `lstopo` as text", Some(line))
+        );
+        assert!(refusal.help.is_some_and(|help| help.contains("`lstopo --of xml machine.xml`")));
+    }
+    // Before a matrix it is no hindrance.
+    let matrix = "\tGPU0\tGPU1\nGPU0\t X \tPIX\nGPU1\tPIX\t X \n";
+    assert_eq!(read(&format!("{lstopo}{matrix}")).expect("is read").counts.gpus, 2);
+}

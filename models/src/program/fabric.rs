@@ -9,6 +9,8 @@
 //! `in` from there to the device, each after the one before; a leg within one node is left out. A send is then done once its
 //! bytes have left the device.
 //!
+//! A message between ranks on one device has no links and no interface: it lasts bytes / copy.
+//!
 //! Where messages cost a processor nothing, and each does one operation behind the other anyway, as in thread blocks of MSCCL, the
 //! message is all there is of a send, and its receive ends once it has arrived.
 //!
@@ -18,11 +20,12 @@
 
 use std::collections::BTreeMap;
 
-use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedWork, Wait};
+use weir_plugin_api::{CallError, EngineScope, NodeId, PS_PER_S, Plan, PlannedWork, Wait};
 
 use super::operations::{Operation, Program, Work};
 use super::params::{MessageParams, Sending};
 use super::tasks::{Service, Tasks};
+use crate::operation::{MOST_TIME_PS, refused};
 
 /// The numbers of an operation's tasks.
 #[derive(Clone, Copy, Default)]
@@ -42,6 +45,8 @@ pub(super) struct Places<'p> {
     pub(super) ranks: &'p [u32],
     /// Its host memory, where messages are staged there.
     pub(super) hosts: Option<&'p [u32]>,
+    /// The rate at which a device copies within its memory, B/s, where it is given.
+    pub(super) copy: Option<f64>,
 }
 
 /// A part of the way of a message.
@@ -70,9 +75,31 @@ impl Places<'_> {
             Leg { name: "message", from: near, to: far },
             Leg { name: "in", from: far, to: other },
         ];
-        // Without a way there is one leg all the same: that it has no route is said of it.
+        // Within a device there is one leg all the same, a copy in its memory.
         let direct = (device == other).then_some(Leg { name: "message", from: device, to: other });
         direct.into_iter().chain(legs.into_iter().filter(move |leg| device != other && leg.from != leg.to))
+    }
+
+    /// How long a leg within a device lasts, ps; none of one over links.
+    pub(super) fn copying(&self, leg: &Leg, bytes: u64) -> Option<f64> {
+        (leg.from == leg.to).then(|| self.copy.map_or(0.0, |rate| bytes as f64 / rate * PS_PER_S as f64))
+    }
+
+    /// Refuses messages within a device without the rate at which it copies, and those that last too long by it.
+    pub(super) fn check(&self, program: &Program) -> Result<(), CallError> {
+        for (number, &Operation { rank, work, .. }) in (0..).zip(&program.operations) {
+            let Work::Send { to, bytes, .. } = work else { continue };
+            let lasts = self.legs(rank, to).find_map(|leg| self.copying(&leg, bytes));
+            let problem = match (lasts, self.copy) {
+                (None, _) => continue,
+                (Some(_), None) => "give `copy`, the rate at which it copies within its memory",
+                (Some(lasts), Some(_)) if lasts > MOST_TIME_PS => "that takes more than 100 days; give a higher `copy`",
+                (Some(_), Some(_)) => continue,
+            };
+            let text = program.text(number);
+            return Err(refused(format!("file: {text}, and ranks {rank} and {to} are both on one device; {problem}")));
+        }
+        Ok(())
     }
 }
 
@@ -145,12 +172,14 @@ impl Planner<'_> {
         // The interface between hosts; of ranks at one host what leaves the sender.
         let paced = if legs.iter().any(|leg| leg.name == "message") { "message" } else { "out" };
         let mut before = None;
-        for Leg { name, from, to } in legs {
-            let (from, to) = (NodeId(from), NodeId(to));
-            let work = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
-            let at = if name == paced { at } else { Service::default() };
+        for leg in legs {
+            let (from, to) = (NodeId(leg.from), NodeId(leg.to));
+            let carries = PlannedWork::Carries { from, to, bytes: bytes.max(1), limit: f64::INFINITY };
+            let copying = self.form.places.copying(&leg, bytes);
+            let at = if leg.name == paced && copying.is_none() { at } else { Service::default() };
             let waits = before.as_ref().map_or(waits, std::slice::from_ref);
-            before = Some(Wait::end(self.tasks.add_on(id, name, waits, work, at)));
+            let work = copying.map_or(carries, PlannedWork::Lasts);
+            before = Some(Wait::end(self.tasks.add_on(id, leg.name, waits, work, at)));
         }
     }
 

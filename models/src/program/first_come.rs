@@ -50,6 +50,9 @@ impl Costs<'_> {
     /// Latency of some legs, and the time of bytes on them, ps.
     fn over(&self, legs: impl Iterator<Item = Leg>, bytes: u64) -> (u64, u64) {
         let routes = legs.filter_map(|leg| {
+            if let Some(lasts) = self.places.copying(&leg, bytes) {
+                return Some((0.0, lasts));
+            }
             let route = self.surroundings.routes.route(NodeId(leg.from), NodeId(leg.to))?;
             Some((route.latency_ps, bytes.max(1) as f64 / route.bandwidth * PS_PER_S as f64))
         });

@@ -13,7 +13,7 @@
 //! `recv … from -1` takes a message from any rank, `tag -1` one with any tag. `calc` is in nanoseconds. `requires` waits for
 //! the end, `irequires` for the begin of another operation. Comments: `// …` and `/* … */`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::str::SplitWhitespace;
 
 use weir_plugin_api::CallError;
@@ -162,13 +162,18 @@ impl Reader {
         words: &mut SplitWhitespace<'_>,
     ) -> Result<(), Problem> {
         let mut operation = Operation { rank, work, cpu: 0, nic: 0, line: self.line };
+        let keys = if matches!(work, Work::Compute { .. }) { "cpu and nic" } else { "tag, cpu and nic" };
+        let mut given = BTreeSet::new();
         while let Some(word) = words.next() {
+            if !given.insert(word) {
+                return Err(format!("`{}` is given twice; remove one of them", shown(word)));
+            }
             match (word, &mut operation.work) {
                 ("tag", Work::Receive { tag, .. }) => *tag = any_or_number(words, "the tag")?,
                 ("tag", Work::Send { tag, .. }) => *tag = small(words, "the tag")?,
                 ("cpu", _) => operation.cpu = small(words, "the cpu")?,
                 ("nic", _) => operation.nic = small(words, "the nic")?,
-                _ => return Err(format!("`{}` is not known here; there are tag, cpu and nic", shown(word))),
+                _ => return Err(format!("`{}` is not known here; there are {keys}", shown(word))),
             }
         }
         let id = self.program.add(operation)?;

@@ -2,10 +2,12 @@
 //!
 //! **Definition.** A send of s bytes holds the processor for o + (s − 1)·O, and its network interface sends nothing else for
 //! g + (s − 1)·G. Its first byte arrives o + L after the send began. Receiving it holds the receiver's processor for
-//! o + (s − 1)·max(O, G), with an o and O of its own where given (o_r), and its interface for g + (s − 1)·G. A send up to S bytes (eager) is done with its o; a larger one
-//! (rendezvous) when its message has met its receive, and until then the sender's processor and interface rest. A receive is
-//! done once its message has been received. Messages of a pair with one tag arrive in order. A receive is posted when the
-//! processor is done with what it was busy with when the receive became free.
+//! o + (s − 1)·max(O, G), with an o and O of its own where given (o_r), and its interface for g + (s − 1)·G. A send up to S
+//! bytes (eager) is done with its o; a larger one (rendezvous) when its message has met its receive, and until then the sender's
+//! processor and interface rest. A receive is done once its message has been received. It is posted when the processor is done
+//! with what it was busy with when the receive became free. Messages of one source, destination and tag meet their receives in
+//! the order in which they arrive, whichever processors receive them: one that is received before its turn meets its receive
+//! once the message before it begins to be received.
 //! **Ties.** What becomes ready first is served first; of equals the one that was freed first, and of those that one event has
 //! freed those of the lower rank first, then sends, receives, computations.
 //! **Source.** Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP 2010,
@@ -17,86 +19,27 @@
 //! the same times, and its critical path says what they are made of.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use weir_plugin_api::{CallError, Plan, PlannedWork, Wait};
 
 use super::matching::{NONE, Progress, check_sizes, partners_so_far, refuse_stuck, unmatched_message};
 use super::operations::{Operation, Program, Successors, Work};
 use super::params::Loggops;
-use super::queues::{Key, Queues};
+use super::queues::Waiting;
+use super::servers::{Asks, Kind, Servers, Until, Which};
 use super::tasks::Tasks;
 use super::unexpected::Mailbox;
-
-/// What asks for a server.
-const SEND: u8 = 0;
-const COMPUTE: u8 = 1;
-const MESSAGE: u8 = 2;
-
-/// A processor or interface of a rank: when it is free, and what that depends on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Server {
-    free_at: u64,
-    until: Option<Until>,
-    /// A message that met its receive only later: the server rests until then, too.
-    and: Option<Wait>,
-}
-
-/// What a server was busy with.
-#[derive(Clone, Copy, Debug)]
-enum Until {
-    /// A task.
-    Task(Wait),
-    /// The gap behind the begin of a task of an operation: a task of its own once somebody waits for it.
-    Gap { operation: u32, part: &'static str, behind: Wait, gap: u64 },
-}
-
-impl Server {
-    fn hold(&mut self, free_at: u64, until: Until) {
-        *self = Self { free_at, until: Some(until), and: None };
-    }
-
-    fn rest(&mut self, until: u64, moment: Wait) {
-        if self.free_at < until {
-            (self.free_at, self.and) = (until, Some(moment));
-        }
-    }
-
-    /// What the next one that it serves waits for.
-    fn waits(&mut self, tasks: &mut Tasks<'_>, to: &mut Vec<Wait>) {
-        to.extend(self.and);
-        match self.until {
-            None => {}
-            Some(Until::Task(wait)) => to.push(wait),
-            Some(Until::Gap { operation, part, behind, gap }) => {
-                let wait = Wait::end(tasks.add(operation, part, &[behind], lasts(gap)));
-                self.until = Some(Until::Task(wait));
-                to.push(wait);
-            }
-        }
-    }
-}
 
 /// What is due at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
     /// An operation whose dependencies are satisfied.
     Operation(u32),
+    /// A receive whose processor is done with what it was busy with.
+    Posted(u32),
     /// The first byte of the message of a send has come.
     Message(u32),
-}
-
-struct Rank {
-    cpus: BTreeMap<u32, Server>,
-    sends: BTreeMap<u32, Server>,
-    receives: BTreeMap<u32, Server>,
-    mailbox: Mailbox,
-}
-
-impl Rank {
-    fn with(mailbox: Mailbox) -> Self {
-        Self { cpus: BTreeMap::new(), sends: BTreeMap::new(), receives: BTreeMap::new(), mailbox }
-    }
 }
 
 /// A program under way.
@@ -106,12 +49,15 @@ pub(super) struct Run<'p> {
     successors: &'p Successors,
     network: &'p Loggops,
     tasks: Tasks<'p>,
-    ranks: Vec<Rank>,
+    servers: Servers,
+    mailboxes: Vec<Mailbox>,
+    /// By destination, source and tag: sends whose messages are not matched yet, in the order in which they arrive.
+    arriving: BTreeMap<(u32, u32, u32), VecDeque<u32>>,
     due: BinaryHeap<Reverse<(u64, u64, Event)>>,
     /// Operations that the event at hand has freed, in this order.
     freed: Vec<u32>,
     /// Events whose server is busy.
-    queues: Queues<Event>,
+    waiting: Waiting<Asks, Which, Event>,
     /// Whether some receive takes from any rank or with any tag.
     is_wild: bool,
     /// How many events there have been: the order among equals.
@@ -158,10 +104,12 @@ impl<'p> Run<'p> {
             successors,
             network,
             tasks: Tasks::new(program, plan),
-            ranks: Mailbox::of_ranks(program).map(Rank::with).collect(),
+            servers: Servers::of_ranks(program.ranks),
+            mailboxes: Mailbox::of_ranks(program).collect(),
+            arriving: BTreeMap::new(),
             due: BinaryHeap::new(),
             freed: Vec::new(),
-            queues: Queues::default(),
+            waiting: Waiting::default(),
             is_wild: program.is_wild(),
             count: 0,
             left,
@@ -182,8 +130,9 @@ impl<'p> Run<'p> {
         self.push_freed();
         while let Some(Reverse((time, count, event))) = self.due.pop() {
             match event {
-                Event::Operation(number) => self.operation(time, count, number),
-                Event::Message(number) => self.message(time, count, number),
+                Event::Operation(number) => self.operation((time, count), number),
+                Event::Posted(number) => self.receive(time, number),
+                Event::Message(number) => self.message((time, count), number),
             }
             self.push_freed();
         }
@@ -191,12 +140,11 @@ impl<'p> Run<'p> {
             let partner = partners_so_far(self.program, &self.taken_by, &self.progress);
             refuse_stuck(self.program, &partner, &self.progress)?;
         }
-        if let Some((_, send)) = self.ranks.iter().filter_map(|rank| rank.mailbox.left()).min() {
+        if let Some((_, send)) = self.mailboxes.iter().filter_map(Mailbox::left).min() {
             return Err(unmatched_message(self.program, self.partner, send));
         }
         check_sizes(self.program, &self.taken_by)?;
-        let last = |rank: &Rank| rank.cpus.values().map(|cpu| cpu.free_at).max().unwrap_or(0);
-        Ok(self.ranks.iter().map(last).collect())
+        Ok(self.servers.ends())
     }
 
     fn push(&mut self, time: u64, event: Event) {
@@ -217,9 +165,6 @@ impl<'p> Run<'p> {
             (rank, kind)
         });
         for &number in &freed {
-            if let Work::Receive { .. } = self.program.operations[number as usize].work {
-                self.wait_for_processor(number);
-            }
             let time = self.ready[number as usize].0;
             self.push(time, Event::Operation(number));
         }
@@ -227,147 +172,176 @@ impl<'p> Run<'p> {
         self.freed = freed;
     }
 
-    /// A receive is posted by its processor once that has done what it is busy with when the receive becomes free.
-    fn wait_for_processor(&mut self, number: u32) {
-        let operation = self.program.operations[number as usize];
-        let cpu = self.ranks[operation.rank as usize].cpus.entry(operation.cpu).or_default();
-        let (time, waits) = &mut self.ready[number as usize];
-        if cpu.free_at > *time {
-            *time = cpu.free_at;
-            cpu.waits(&mut self.tasks, waits);
-        }
-    }
-
-    fn operation(&mut self, time: u64, count: u64, number: u32) {
-        let operation = self.program.operations[number as usize];
-        let rank = &mut self.ranks[operation.rank as usize];
-        let free_at = match operation.work {
-            Work::Send { .. } => rank
-                .cpus
-                .entry(operation.cpu)
-                .or_default()
-                .free_at
-                .max(rank.sends.entry(operation.nic).or_default().free_at),
-            Work::Compute { .. } => rank.cpus.entry(operation.cpu).or_default().free_at,
-            Work::Receive { .. } | Work::Join => 0,
-        };
-        let kind = if matches!(operation.work, Work::Send { .. }) { SEND } else { COMPUTE };
-        let key = (operation.rank, operation.cpu, if kind == SEND { operation.nic } else { 0 }, kind);
-        if free_at > time {
-            return self.wait(key, free_at, count, Event::Operation(number));
-        }
-        let waits = std::mem::take(&mut self.ready[number as usize].1);
-        match operation.work {
-            Work::Send { bytes, .. } => self.send(time, number, bytes, waits),
-            Work::Compute { time: lasts } => self.compute(time, number, lasts, waits),
-            Work::Receive { .. } => self.receive(time, number, waits),
+    fn operation(&mut self, at: (u64, u64), number: u32) {
+        match self.program.operations[number as usize].work {
+            Work::Send { bytes, .. } => self.send(at, number, bytes),
+            Work::Compute { time: lasts } => self.compute(at, number, lasts),
+            Work::Receive { .. } => self.post(at, number),
             Work::Join => {
+                let waits = std::mem::take(&mut self.ready[number as usize].1);
                 let task = self.tasks.add(number, "", &waits, PlannedWork::Nothing);
-                self.begin(number, time, task);
-                self.end(number, time, Wait::end(task));
+                self.begin(number, at.0, task);
+                self.end(number, at.0, Wait::end(task));
             }
         }
-        self.served(key, time, count);
     }
 
-    /// An event waits for its server.
-    fn wait(&mut self, key: Key, free_at: u64, count: u64, event: Event) {
-        if let Some(event) = self.queues.wait(key, count, event) {
-            self.due.push(Reverse((free_at, count, event)));
+    /// Whether what an event asks for is free; else it waits for what is busy longest.
+    fn is_free(&mut self, asks: Asks, (time, count): (u64, u64), event: Event) -> bool {
+        let (server, free_at) = self.servers.last(asks);
+        if free_at <= time {
+            return true;
+        }
+        let (again, next) = self.waiting.wait((asks, server), count, event);
+        self.due.extend(again.map(|event| Reverse((free_at, count, event))));
+        self.due.extend(next.map(|(count, event)| Reverse((time, count, event))));
+        false
+    }
+
+    /// Those behind an event are tried once it is served.
+    fn served(&mut self, asks: Asks, (time, count): (u64, u64)) {
+        let next = self.waiting.served(asks, count).into_iter().flatten();
+        self.due.extend(next.map(|(count, event)| Reverse((time, count, event))));
+    }
+
+    /// What the next one waits for that these servers serve, besides what it waits for itself.
+    fn behind(&mut self, asks: Asks, mut waits: Vec<Wait>) -> Vec<Wait> {
+        asks.each().for_each(|which| self.servers.of(which).waits(&mut self.tasks, &mut waits));
+        waits
+    }
+
+    /// Servers are busy with a task from a time on: the processor until its end, the interface for the gap behind its begin.
+    fn hold(
+        &mut self,
+        asks: Asks,
+        time: u64,
+        (task, holds): (u32, u64),
+        (operation, part, gap): (u32, &'static str, u64),
+    ) {
+        let since = (time, self.count);
+        self.servers.of((asks.rank, Kind::Cpu(asks.cpu))).hold(since, holds, Until::Task(Wait::end(task)));
+        if let Some(interface) = asks.interface {
+            let until = Until::Gap { operation, part, behind: Wait::start(task), gap };
+            self.servers.of((asks.rank, interface)).hold(since, gap, until);
         }
     }
 
-    /// The next one of a queue is tried once an event is served.
-    fn served(&mut self, key: Key, time: u64, count: u64) {
-        if let Some((next, event)) = self.queues.served(key, count) {
-            self.due.push(Reverse((time, next, event)));
+    fn compute(&mut self, at: (u64, u64), number: u32, lasts: f64) {
+        let Operation { rank, cpu, .. } = self.program.operations[number as usize];
+        let asks = Asks { rank, cpu, interface: None };
+        if !self.is_free(asks, at, Event::Operation(number)) {
+            return;
         }
-    }
-
-    fn compute(&mut self, time: u64, number: u32, lasts: f64, mut waits: Vec<Wait>) {
-        let operation = self.program.operations[number as usize];
-        let cpu = self.ranks[operation.rank as usize].cpus.entry(operation.cpu).or_default();
-        cpu.waits(&mut self.tasks, &mut waits);
-        let until = time.saturating_add(lasts.round() as u64);
+        let waits = std::mem::take(&mut self.ready[number as usize].1);
+        let waits = self.behind(asks, waits);
+        let holds = lasts.round() as u64;
         let task = self.tasks.add(number, "", &waits, PlannedWork::Lasts(lasts));
-        cpu.hold(until, Until::Task(Wait::end(task)));
-        self.begin(number, time, task);
-        self.end(number, until, Wait::end(task));
+        self.hold(asks, at.0, (task, holds), (number, "", 0));
+        self.begin(number, at.0, task);
+        self.end(number, at.0.saturating_add(holds), Wait::end(task));
+        self.served(asks, at);
     }
 
-    fn send(&mut self, time: u64, number: u32, bytes: u64, mut waits: Vec<Wait>) {
-        let operation = self.program.operations[number as usize];
-        let rank = &mut self.ranks[operation.rank as usize];
-        let (cpu, nic) = (rank.cpus.entry(operation.cpu).or_default(), rank.sends.entry(operation.nic).or_default());
-        cpu.waits(&mut self.tasks, &mut waits);
-        nic.waits(&mut self.tasks, &mut waits);
+    fn send(&mut self, at: (u64, u64), number: u32, bytes: u64) {
+        let Operation { rank, cpu, nic, work, .. } = self.program.operations[number as usize];
+        let Work::Send { to, tag, .. } = work else { return };
+        let asks = Asks { rank, cpu, interface: Some(Kind::Sends(nic)) };
+        if !self.is_free(asks, at, Event::Operation(number)) {
+            return;
+        }
+        let waits = std::mem::take(&mut self.ready[number as usize].1);
+        let waits = self.behind(asks, waits);
         let (holds, gap, flies) = (self.network.sending(bytes), self.network.gap(bytes), self.network.flight());
         let task = self.tasks.add(number, "", &waits, lasts(holds));
-        cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
-        nic.hold(
-            time.saturating_add(gap),
-            Until::Gap { operation: number, part: "gap", behind: Wait::start(task), gap },
-        );
+        self.hold(asks, at.0, (task, holds), (number, "gap", gap));
         let flight = self.tasks.add(number, "flight", &[Wait::start(task)], lasts(flies));
         self.flight[number as usize] = Some(Wait::end(flight));
-        self.begin(number, time, task);
-        self.push(time.saturating_add(flies), Event::Message(number));
+        self.begin(number, at.0, task);
+        self.push(at.0.saturating_add(flies), Event::Message(number));
+        // All fly equally long: they arrive in the order in which they are sent.
+        self.arriving.entry((to, rank, tag)).or_default().push_back(number);
         if bytes <= self.network.eager {
-            self.end(number, time.saturating_add(holds), Wait::end(task));
+            self.end(number, at.0.saturating_add(holds), Wait::end(task));
+        }
+        self.served(asks, at);
+    }
+
+    /// A receive is free, and posted by its processor once that is done with what it is busy with.
+    fn post(&mut self, at: (u64, u64), number: u32) {
+        let Operation { rank, cpu, .. } = self.program.operations[number as usize];
+        let cpu = self.servers.of((rank, Kind::Cpu(cpu)));
+        match cpu.busy_before(at) {
+            Some(free_at) => {
+                cpu.waits(&mut self.tasks, &mut self.ready[number as usize].1);
+                self.due.push(Reverse((free_at, at.1, Event::Posted(number))));
+            }
+            None => self.receive(at.0, number),
         }
     }
 
     /// A receive is posted: it takes a message that waits for it, or waits for one.
-    fn receive(&mut self, time: u64, number: u32, waits: Vec<Wait>) {
+    fn receive(&mut self, time: u64, number: u32) {
         let operation = self.program.operations[number as usize];
         let Work::Receive { from, tag, .. } = operation.work else { return };
+        let waits = std::mem::take(&mut self.ready[number as usize].1);
         let task = self.tasks.add(number, "posted", &waits, PlannedWork::Nothing);
         self.begin(number, time, task);
         self.flight[number as usize] = Some(Wait::end(task));
-        let rank = &mut self.ranks[operation.rank as usize];
-        match rank.mailbox.take_message((from, tag)) {
+        let mailbox = &mut self.mailboxes[operation.rank as usize];
+        match mailbox.take_message((from, tag)) {
             Some(send) => self.meet(time, Wait::end(task), send, number),
             None => {
                 self.count += 1;
-                let count = self.count;
-                rank.mailbox.post((from, tag), count, number);
+                mailbox.post((from, tag), self.count, number);
             }
         }
     }
 
     /// A message has come, and is received once processor and interface are free.
-    fn message(&mut self, time: u64, count: u64, send: u32) {
+    fn message(&mut self, at: (u64, u64), send: u32) {
         let operation = self.program.operations[send as usize];
         let Work::Send { to, bytes, tag } = operation.work else { return };
         // Those of its receive; of a receive from any, those that sent.
-        let at = self.program.operations.get(self.partner[send as usize] as usize).copied().unwrap_or(operation);
-        let rank = &mut self.ranks[to as usize];
-        let (cpu, nic) = (rank.cpus.entry(at.cpu).or_default(), rank.receives.entry(at.nic).or_default());
-        let free_at = cpu.free_at.max(nic.free_at);
-        let key = (to, at.cpu, at.nic, MESSAGE);
-        if free_at > time {
-            return self.wait(key, free_at, count, Event::Message(send));
+        let by = self.program.operations.get(self.partner[send as usize] as usize).copied().unwrap_or(operation);
+        let asks = Asks { rank: to, cpu: by.cpu, interface: Some(Kind::Receives(by.nic)) };
+        if !self.is_free(asks, at, Event::Message(send)) {
+            return;
         }
-        let mut waits: Vec<Wait> = self.flight[send as usize].into_iter().collect();
-        cpu.waits(&mut self.tasks, &mut waits);
-        nic.waits(&mut self.tasks, &mut waits);
+        let waits = self.behind(asks, self.flight[send as usize].into_iter().collect());
         let (holds, gap) = (self.network.receiving(bytes), self.network.gap(bytes));
         let task = self.tasks.add(send, "received", &waits, lasts(holds));
-        cpu.hold(time.saturating_add(holds), Until::Task(Wait::end(task)));
-        nic.hold(
-            time.saturating_add(gap),
-            Until::Gap { operation: send, part: "received-gap", behind: Wait::start(task), gap },
-        );
-        self.received[send as usize] = Some((time.saturating_add(holds), Wait::end(task)));
-        match rank.mailbox.take_receive((operation.rank, tag)) {
-            Some(receive) => self.meet(time, Wait::start(task), send, receive),
+        self.hold(asks, at.0, (task, holds), (send, "received-gap", gap));
+        self.received[send as usize] = Some((at.0.saturating_add(holds), Wait::end(task)));
+        while let Some(first) = self.first_in_order((to, operation.rank, tag)) {
+            self.arrive(at.0, Wait::start(task), first);
+        }
+        self.served(asks, at);
+    }
+
+    /// The next message of a destination, source and tag, once a processor has begun to receive it.
+    fn first_in_order(&mut self, key: (u32, u32, u32)) -> Option<u32> {
+        let messages = self.arriving.get_mut(&key)?;
+        let first = *messages.front()?;
+        self.received[first as usize]?;
+        messages.pop_front();
+        if messages.is_empty() {
+            self.arriving.remove(&key);
+        }
+        Some(first)
+    }
+
+    /// A message is next in order: it takes a receive that waits for it, or waits for one.
+    fn arrive(&mut self, time: u64, moment: Wait, send: u32) {
+        let operation = self.program.operations[send as usize];
+        let Work::Send { to, tag, .. } = operation.work else { return };
+        let mailbox = &mut self.mailboxes[to as usize];
+        match mailbox.take_receive((operation.rank, tag)) {
+            Some(receive) => self.meet(time, moment, send, receive),
             None => {
                 self.count += 1;
-                let (number, is_wild) = (self.count, self.is_wild);
-                self.ranks[to as usize].mailbox.arrive((operation.rank, tag), number, send, is_wild);
+                mailbox.arrive((operation.rank, tag), self.count, send, self.is_wild);
             }
         }
-        self.served(key, time, count);
     }
 
     /// A message and its receive have met, at a moment of a task.
@@ -377,14 +351,16 @@ impl<'p> Run<'p> {
         let operation = self.program.operations[send as usize];
         let Work::Send { bytes, .. } = operation.work else { return };
         if bytes > self.network.eager {
-            let rank = &mut self.ranks[operation.rank as usize];
-            rank.cpus.entry(operation.cpu).or_default().rest(time, moment);
-            rank.sends.entry(operation.nic).or_default().rest(time, moment);
+            self.servers.of((operation.rank, Kind::Cpu(operation.cpu))).rest(time, moment);
+            self.servers.of((operation.rank, Kind::Sends(operation.nic))).rest(time, moment);
             self.end(send, time, moment);
         }
-        let posted = self.flight[receive as usize].map(|wait| wait.task);
         let mut waits = vec![task];
-        waits.extend(posted.map(Wait::end));
+        waits.extend(self.flight[receive as usize]);
+        // Of a message that another one held up; else it is a moment of one of both.
+        if waits.iter().all(|wait| wait.task != moment.task) {
+            waits.push(moment);
+        }
         let done = self.tasks.add(receive, "", &waits, PlannedWork::Nothing);
         self.end(receive, received.max(time), Wait::end(done));
     }

@@ -24,6 +24,7 @@ mod params;
 mod process_groups;
 mod protobuf;
 mod queues;
+mod servers;
 mod simgrid;
 mod simgrid_arguments;
 mod survey;
@@ -50,6 +51,8 @@ pub(crate) struct Program {
     ranks: Vec<u32>,
     /// Where messages are staged.
     hosts: Option<Vec<u32>>,
+    /// The rate at which a device copies within its memory, B/s.
+    copy: Option<f64>,
     message: MessageParams,
     sending: Sending,
     /// On the LogGOPS network: when each rank ends, and the tasks, until they are planned.
@@ -94,7 +97,8 @@ impl Resolved for Program {
             Format::SimgridTi => simgrid::read(&operation.params)?,
         };
         let hosts = operation.params.staged()?;
-        let ProgramParams { format, ranks, message, .. } = operation.params;
+        let ProgramParams { format, ranks, copy, message, .. } = operation.params;
+        let copy = copy.map(|rate| rate.0);
         let sending = message.sending(format);
         if program.operations.is_empty() {
             return Err(refused("file: no rank sends, receives or computes; give some operations"));
@@ -104,7 +108,7 @@ impl Resolved for Program {
         program.check()?;
         let successors = program.successors();
         let mut partner = matching::partners(&program, &successors);
-        let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref() };
+        let places = fabric::Places { ranks: &ranks.0, hosts: hosts.as_deref(), copy };
         let tasks = match &network {
             Some(_) => loggops::most_tasks(&program),
             None => fabric::tasks(&program, &partner, (&message, sending), places),
@@ -118,6 +122,7 @@ impl Resolved for Program {
                 Some((RefCell::new(plan), ends))
             }
             None => {
+                places.check(&program)?;
                 let costs = first_come::Costs { message: &message, sending, places, surroundings };
                 partner = partners_over_fabric(&program, partner, &successors, costs)?;
                 None
@@ -125,14 +130,14 @@ impl Resolved for Program {
         };
         let taken = if simulated.is_some() { "time" } else { "the file" };
         let warning = open_order::warning(&program, &partner, &successors, (sending.unawaited(), taken));
-        Ok(Self { program, partner, ranks: ranks.0, hosts, message, sending, simulated, warning })
+        Ok(Self { program, partner, ranks: ranks.0, hosts, copy, message, sending, simulated, warning })
     }
 
     fn plan(&self, plan: &mut Plan) {
         match &self.simulated {
             Some((tasks, _)) => *plan = tasks.take(),
             None => {
-                let places = fabric::Places { ranks: &self.ranks, hosts: self.hosts.as_deref() };
+                let places = fabric::Places { ranks: &self.ranks, hosts: self.hosts.as_deref(), copy: self.copy };
                 fabric::plan(&self.program, &self.partner, (&self.message, self.sending), places, plan);
             }
         }

@@ -74,8 +74,9 @@ pub(crate) struct ProgramParams {
     #[serde(default)]
     #[schemars(with = "Bandwidth")]
     pub(crate) reduce: Option<Bandwidth>,
-    /// `msccl`: the rate at which a device copies within its memory; no time by default. `chakra`: the rate of memory nodes that
-    /// have a `tensor_size` and no duration.
+    /// The rate at which a device copies within its memory: over the fabric messages between ranks that are on one device, which
+    /// need it. `msccl`: also its copies, which take no time by default. `chakra`: also memory nodes that have a `tensor_size` and
+    /// no duration.
     #[serde(default)]
     #[schemars(with = "Bandwidth")]
     pub(crate) copy: Option<Bandwidth>,
@@ -176,11 +177,15 @@ impl ProgramParams {
 
     /// Refuses keys that its format does not read.
     pub(super) fn check(&self) -> Result<(), CallError> {
+        if self.copy.is_some() && self.message.is_network() && matches!(self.format, Format::Goal | Format::SimgridTi) {
+            return Err(refused(
+                "copy: on the LogGOPS network no rank is on a device; remove it, or leave `per_byte` out",
+            ));
+        }
         let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
         let unread = [
             ("size", self.size.is_some() && !msccl),
             ("reduce", self.reduce.is_some() && !msccl),
-            ("copy", self.copy.is_some() && !msccl && self.format != Format::Chakra),
             ("flop_rate", self.flop_rate.is_some() && !flop),
             ("groups", !self.groups.is_empty() && self.format != Format::Chakra),
             ("unit", self.unit.is_some() && self.format != Format::SimgridTi),
@@ -202,7 +207,7 @@ impl ProgramParams {
                 None => Ok(None),
             };
         }
-        if self.message.over.is_none() && self.message.per_byte.is_some() {
+        if self.message.is_network() {
             return Err(refused("message.staging: the LogGOPS network has no hosts; leave `per_byte` out"));
         }
         let (hosts, ranks) = (self.hosts.as_ref().map_or(&[][..], |hosts| &hosts.0), self.ranks.0.len());
@@ -282,9 +287,14 @@ impl MessageParams {
         }
     }
 
+    /// Whether messages go over the LogGOPS network, not over the fabric.
+    fn is_network(&self) -> bool {
+        self.over.is_none() && self.per_byte.is_some()
+    }
+
     /// The network, unless bytes go over the fabric.
     pub(super) fn loggops(&self, sending: Sending) -> Option<Loggops> {
-        let per_byte = self.per_byte.filter(|_| self.over.is_none())?;
+        let per_byte = self.per_byte.filter(|_| self.is_network())?;
         Some(Loggops {
             latency: whole(self.latency.0),
             sender: self.sender(),

@@ -16,10 +16,14 @@ pub(super) struct Mailbox {
     /// By source and tag.
     posted: BTreeMap<Key, VecDeque<Entry>>,
     unexpected: BTreeMap<Key, VecDeque<Entry>>,
-    /// The same messages, but for those of collectives, in the order in which they came, of all and by tag; kept where a
-    /// receive takes from any rank or with any tag.
-    all: BTreeMap<u64, Key>,
-    by_tag: BTreeMap<(u32, u64), u32>,
+    /// The same messages, but for those of collectives, in the order in which they came: under each key of receives that take
+    /// from any rank or with any tag. Kept where there are such receives.
+    any: BTreeMap<(Key, u64), Key>,
+}
+
+/// What receives from any rank or with any tag may have as source and tag to take a message.
+fn wild((from, tag): Key) -> [Key; 3] {
+    [(ANY, tag), (from, ANY), (ANY, ANY)]
 }
 
 impl Mailbox {
@@ -30,8 +34,7 @@ impl Mailbox {
             first_of_collectives,
             posted: BTreeMap::new(),
             unexpected: BTreeMap::new(),
-            all: BTreeMap::new(),
-            by_tag: BTreeMap::new(),
+            any: BTreeMap::new(),
         })
     }
 
@@ -41,33 +44,27 @@ impl Mailbox {
     }
 
     /// A message without receive has come; `is_wild`: some receive of the program takes from any rank or with any tag.
-    pub(super) fn arrive(&mut self, (from, tag): Key, count: u64, send: u32, is_wild: bool) {
-        self.unexpected.entry((from, tag)).or_default().push_back((count, send));
-        if is_wild && tag < self.first_of_collectives {
-            self.all.insert(count, (from, tag));
-            self.by_tag.insert((tag, count), from);
+    pub(super) fn arrive(&mut self, key: Key, count: u64, send: u32, is_wild: bool) {
+        self.unexpected.entry(key).or_default().push_back((count, send));
+        if is_wild && key.1 < self.first_of_collectives {
+            self.any.extend(wild(key).map(|wild| ((wild, count), key)));
         }
     }
 
     /// Takes the first message that a receive fits.
-    pub(super) fn take_message(&mut self, (from, tag): Key) -> Option<u32> {
-        let key = match (from == ANY, tag == ANY) {
-            (false, false) => (from, tag),
-            (true, true) => *self.all.first_key_value()?.1,
-            (true, false) => (*self.by_tag.range((tag, 0)..=(tag, u64::MAX)).next()?.1, tag),
-            (false, true) => {
-                let of_rank = self.unexpected.range((from, 0)..(from, self.first_of_collectives));
-                let firsts = of_rank.filter_map(|(key, queue)| Some((queue.front()?.0, *key)));
-                firsts.min()?.1
-            }
+    pub(super) fn take_message(&mut self, wanted: Key) -> Option<u32> {
+        let key = match wanted.0 == ANY || wanted.1 == ANY {
+            true => *self.any.range((wanted, 0)..=(wanted, u64::MAX)).next()?.1,
+            false => wanted,
         };
         let queue = self.unexpected.get_mut(&key)?;
         let (count, send) = queue.pop_front()?;
         if queue.is_empty() {
             self.unexpected.remove(&key);
         }
-        self.all.remove(&count);
-        self.by_tag.remove(&(key.1, count));
+        if !self.any.is_empty() {
+            wild(key).iter().for_each(|wild| _ = self.any.remove(&(*wild, count)));
+        }
         Some(send)
     }
 
@@ -83,5 +80,42 @@ impl Mailbox {
     /// The first message that nobody has received.
     pub(super) fn left(&self) -> Option<Entry> {
         self.unexpected.values().flatten().copied().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The first message of a list that a receive fits: the plain way.
+    fn plain(messages: &mut Vec<(Key, u32)>, (from, tag): Key, first_of_collectives: u32) -> Option<u32> {
+        let fits = |&(own, _): &(Key, u32)| {
+            let is_wild = own.1 < first_of_collectives;
+            (own.0 == from || (is_wild && from == ANY)) && (own.1 == tag || (is_wild && tag == ANY))
+        };
+        messages.iter().position(fits).map(|at| messages.remove(at).1)
+    }
+
+    proptest! {
+        /// Three ranks and tags, of which the last may be that of a collective; 3 stands for any.
+        #[test]
+        fn receives_take_the_first_message_that_fits(
+            steps in prop::collection::vec((any::<bool>(), 0..4_u32, 0..4_u32), 1..60), first_of_collectives in 2..4_u32,
+        ) {
+            let program = Program { ranks: 1, ..Program::default() };
+            let mut mailbox = Mailbox::of_ranks(&program).next().expect("a rank");
+            mailbox.first_of_collectives = first_of_collectives;
+            let mut messages = Vec::new();
+            for (send, (arrives, from, tag)) in (0..).zip(steps) {
+                if arrives && from < 3 && tag < 3 {
+                    mailbox.arrive((from, tag), send.into(), send, true);
+                    messages.push(((from, tag), send));
+                    continue;
+                }
+                let wanted = (if from == 3 { ANY } else { from }, if tag == 3 { ANY } else { tag });
+                prop_assert_eq!(mailbox.take_message(wanted), plain(&mut messages, wanted, first_of_collectives));
+            }
+        }
     }
 }

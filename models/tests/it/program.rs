@@ -181,7 +181,11 @@ fn what_is_wrong_is_said_with_its_line() {
         (&rank("a: frobnicate\n"), "no operation is named `frobnicate`"),
         (&rank("a: calc 1\nb: calc 1\na requires c\n"), "line 5: no operation before this line has the label `c`"),
         (&rank("a: calc 1\na: calc 1\n"), "line 4: the label `a` is given twice"),
-        (&rank("a: calc 1 speed 3\n"), "`speed` is not known here"),
+        (&rank("a: calc 1 speed 3\n"), "`speed` is not known here; there are cpu and nic"),
+        (&rank("a: calc 1 tag 3\n"), "line 3: `tag` is not known here; there are cpu and nic"),
+        (&rank("a: send 1b to 1 speed 3\n"), "`speed` is not known here; there are tag, cpu and nic"),
+        (&rank("a: send 1b to 1 tag 1 tag 2\n"), "line 3: `tag` is given twice; remove one of them"),
+        (&rank("a: calc 1 cpu 1 nic 0 cpu 1\n"), "line 3: `cpu` is given twice"),
         (&rank("a: send 1b to 1\n"), "rank 0, line 3: send 1 B to rank 1, tag 0 has no receive"),
         (
             &rank("a: calc 1\nb: calc 1\na requires b\nb requires a\n"),

@@ -116,3 +116,95 @@ fn staged_messages_go_through_host_memory() {
     network["message"]["per_byte"] = json!(1.0);
     assert!(refusal(&world, "program", &network).contains("message.staging: the LogGOPS network has no hosts"));
 }
+
+/// Two ranks on node 1 and one on node 2; 1 B/ps over the links, and 0.25 B/ps within a device.
+#[test]
+fn ranks_on_one_device_copy_within_its_memory() {
+    let world = World::star(4, 1e12, 0);
+    let text = "num_ranks 3
+rank 0 {
+a: send 1000b to 1
+b: calc 7 cpu 1
+b requires a
+c: send 500b to 2
+}
+rank 1 {
+a: recv 1000b from 0
+}
+rank 2 {
+a: recv 500b from 0
+}
+";
+    let params = |text: &str, message: Value| {
+        let mut params = over_fabric(text, message, &[1, 1, 2]);
+        params["copy"] = json!(0.25e12);
+        params
+    };
+    let ends = |params: &Value| {
+        let plan = plan(&world, "program", params);
+        let outcome = run(&world, &plan, "max-min");
+        let names = ["r0.4.calc", "r1.9.recv", "r2.12.recv"];
+        // The release of the operation comes first.
+        names.map(|name| outcome.tasks[plan.iter().position(|task| task.name == name).expect(name) + 1].end.0)
+    };
+    // 1000 B take 4 ns; the send is done at once, or with the last byte.
+    assert_eq!(ends(&params(text, json!({}))), [7_000, 4_000, 500]);
+    assert_eq!(ends(&params(text, json!({ "eager": 0 }))), [4_000 + 7_000, 4_000, 500]);
+    // L and o as always. Only the processor keeps c waiting, no interface.
+    let message = json!({ "overhead": 300, "latency": 20, "gap": 9_000 });
+    assert_eq!(ends(&params(text, message)), [300 + 7_000, 300 + 4_000 + 20 + 300, 600 + 500 + 20 + 300]);
+    // Nothing is staged, and a receive from any rank takes the same.
+    let any = text.replace("1000b from 0", "1000b from -1");
+    for text in [text, &any] {
+        let mut staged = params(text, json!({ "staging": true }));
+        staged["hosts"] = json!([3, 3, 4]);
+        assert_eq!(ends(&staged), [7_000, 4_000, 1_500]);
+    }
+    // An empty message copies nothing.
+    assert_eq!(ends(&params(&text.replace("1000b", "0b"), json!({})))[1], 0);
+    let said = refusal(&world, "program", &over_fabric(text, json!({}), &[1, 1, 2]));
+    let wanted = "file: rank 0, line 3: send 1000 B to rank 1, tag 0, and ranks 0 and 1 are both on one device; give `copy`, \
+                  the rate at which it copies within its memory";
+    assert_eq!(said, wanted);
+    let mut slow = params(text, json!({}));
+    slow["copy"] = json!(1e-6);
+    assert!(refusal(&world, "program", &slow).contains("that takes more than 100 days; give a higher `copy`"));
+    let network = refusal(&world, "program", &params(text, json!({ "per_byte": 1.0 })));
+    assert!(network.starts_with("copy: on the LogGOPS network no rank is on a device"), "{network}");
+}
+
+/// Rank 1 sends its 10 B once its 1000 B are copied, after 0.1 ns or after 4 ns; those 20 B of rank 2 leave after 1 ns. Receives
+/// from any rank take what comes first, and have room for that alone.
+#[test]
+fn receives_from_any_know_of_copies() {
+    let world = World::star(4, 1e12, 0);
+    let is_taken = |copy: f64, sizes: [u32; 2]| {
+        let [second, third] = sizes;
+        let text = format!(
+            "num_ranks 3
+rank 0 {{
+a: recv 1000b from -1
+b: recv {second}b from -1
+b requires a
+c: recv {third}b from -1
+c requires b
+}}
+rank 1 {{
+a: send 1000b to 0
+b: send 10b to 0
+b requires a
+}}
+rank 2 {{
+w: calc 1
+a: send 20b to 0
+a requires w
+}}
+"
+        );
+        let mut params = over_fabric(&text, json!({ "eager": 0 }), &[1, 1, 2]);
+        params["copy"] = json!(copy);
+        try_plan(&world, "program", &params).is_ok()
+    };
+    assert_eq!([is_taken(10e12, [10, 20]), is_taken(10e12, [20, 10])], [true, false]);
+    assert_eq!([is_taken(0.25e12, [10, 20]), is_taken(0.25e12, [20, 10])], [false, true]);
+}

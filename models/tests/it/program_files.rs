@@ -230,12 +230,12 @@ fn memory_nodes_of_chakra_have_a_rate() {
     let time = |kind: u8, attributes: &[Vec<u8>]| time_of(&world, "program", &params(kind, attributes));
     let (bytes, flop) = (attribute("tensor_size", 100), attribute("num_ops", 50));
     for kind in [2, 3] {
-        assert_eq!(time(kind, &[bytes.clone()]), 10_000_000);
+        assert_eq!(time(kind, std::slice::from_ref(&bytes)), 10_000_000);
         assert_eq!(time(kind, &[bytes.clone(), number(7, 3)]), 3_000_000);
         assert_eq!(time(kind, &[bytes.clone(), flop.clone()]), 50_000_000);
         assert_eq!(time(kind, &[]), 0);
     }
-    assert_eq!(time(4, &[bytes.clone()]), 0, "the tensor of a computation is no copy");
+    assert_eq!(time(4, std::slice::from_ref(&bytes)), 0, "the tensor of a computation is no copy");
     let mut slow = params(2, &[bytes]);
     slow.as_object_mut().expect("a map").remove("copy");
     let said = refusal(&world, "program", &slow);

@@ -5,7 +5,7 @@ use crate::program::goal;
 use serde_json::{Value, json};
 
 /// The end of each rank, ns, with a network of its own.
-fn ends(text: &str, message: Value) -> Vec<u64> {
+pub fn ends(text: &str, message: Value) -> Vec<u64> {
     let (world, mut params) = (World::small(1e9, 0), goal(text));
     params["message"] = message;
     equal(&world, "program", &params);

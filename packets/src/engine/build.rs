@@ -78,6 +78,7 @@ impl Engine {
             may_decline,
             sums: vec![LinkSums::default(); links],
             hops: 0,
+            unfilled: Vec::new(),
             most_hops: u64::MAX,
             most_packets: usize::MAX,
             periods: skip::Periods::default(),

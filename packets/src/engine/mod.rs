@@ -101,6 +101,8 @@ pub struct Engine {
     /// Per link: what has crossed it.
     sums: Vec<LinkSums>,
     hops: u64,
+    /// Nodes with one queue at which a transfer has begun in this instant.
+    unfilled: Vec<u32>,
     most_hops: u64,
     most_packets: usize,
     periods: skip::Periods,
@@ -233,6 +235,7 @@ impl Engine {
         while let Some(event) = self.events.pop_due(now) {
             self.happen(now, event);
         }
+        self.fill_queues(now);
         self.grant(now)?;
         if self.packets.len() > self.most_packets {
             return Err(PacketError::InBuffers { most: self.most_packets });

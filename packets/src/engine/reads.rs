@@ -8,7 +8,7 @@
 //! The requests of a read are a transfer of their own, of one unit each, with a number of their own. The packets that answer
 //! are those of the read itself: they leave as they are asked for, and none belongs to two requests.
 
-use super::stalls::Reason;
+use super::stalls::{Reason, push_reason};
 use super::{Engine, HeldCause, PacketError, REQUESTS, ReadSpec, TransferSpec};
 
 /// What a source has been asked for.
@@ -34,17 +34,13 @@ impl Asked {
     pub(super) fn state(&self, now: u64, sent: u64, to: &mut Vec<u64>) {
         to.extend([self.pending, sent % self.request]);
         let Some((since, reason)) = self.idle else { return to.push(u64::MAX) };
-        to.push(since.wrapping_sub(now));
-        if let Some((cause, link, by)) = reason {
-            to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]);
-        }
+        to.push(since.saturating_sub(now));
+        push_reason(reason, to);
     }
 
-    /// Moves what goes on by `span`.
-    pub(super) fn shift(&mut self, span: u64) {
-        if let Some((since, _)) = &mut self.idle {
-            *since += span;
-        }
+    /// Since when there has been nothing to send.
+    pub(super) fn idle_since(&mut self) -> Option<&mut u64> {
+        self.idle.as_mut().map(|(since, _)| since)
     }
 }
 

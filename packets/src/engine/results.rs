@@ -59,6 +59,7 @@ impl Engine {
             let (busy, starved) = self.times_until(at, link);
             LinkCounts {
                 waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
+                whole: sums.granted.count,
                 dllps: sums.counts.dllps + self.busy_until(at, link).1,
                 busy,
                 starved,

@@ -126,7 +126,8 @@ impl Engine {
         if let Some(fills) = &mut self.fills {
             fills.remove(self.now, link, room.bytes);
         }
-        if std::mem::take(&mut self.ports[link as usize].is_starved) {
+        // It stays starved: of parallel inputs later room may be known earlier.
+        if self.ports[link as usize].is_starved {
             self.wake(link, time);
         }
     }

@@ -8,6 +8,9 @@
 //!
 //! Equal states are a period only where arbiters tell all of theirs. So the first period of a set is simulated once more: where
 //! grants differ then, an arbiter has left something out.
+//!
+//! Since when packets wait is no part of the state, but of results. So nothing is moved on before each of these times has moved
+//! by the period, or not at all: packets from before the period, which may have waited for longer or shorter, have left then.
 
 use super::stalls::Log;
 use super::sums::{Digest, LinkSums};
@@ -51,6 +54,8 @@ struct Saved {
     hash: u64,
     state: Vec<u64>,
     links: Vec<LinkSums>,
+    /// Since when things lasted that went on.
+    moments: Vec<u64>,
     /// Per link, where it is recorded how full buffers are: the area until then.
     areas: Vec<u128>,
     transfers: Vec<(Counted, Log)>,
@@ -204,8 +209,15 @@ impl Engine {
                     }
                     _ => {}
                 }
+                let Some(moves) = self.moved(component, saved, period) else {
+                    let state = saved.state.clone();
+                    component.saved = Some(self.saved(now, hash, state, component));
+                    component.left = component.left.max(component.span);
+                    component.comparisons = 0;
+                    return Ok(());
+                };
                 let bound = self.bound(now, until, component);
-                if self.skip(now, bound, component, saved) {
+                if self.skip(now, bound, component, saved, &moves) {
                     component.saved = None;
                     component.left = 0;
                     return Ok(());
@@ -227,6 +239,25 @@ impl Engine {
         Ok(())
     }
 
+    /// Which of the times since when things last have moved by the period since a state was saved; the others have stayed. `None`
+    /// where one has done neither, or one that stays was not before all that move: their order would change.
+    fn moved(&mut self, component: &Component, saved: &Saved, period: u64) -> Option<Vec<bool>> {
+        let (mut before, mut moves) = (saved.moments.iter(), Vec::with_capacity(saved.moments.len()));
+        let (mut last_to_stay, mut first_to_move, mut are_steady) = (0, u64::MAX, true);
+        self.each_moment(component, |moment| {
+            let before = before.next().copied().unwrap_or(u64::MAX);
+            let has_moved = before.checked_add(period) == Some(*moment);
+            moves.push(has_moved);
+            are_steady &= has_moved || before == *moment;
+            if has_moved {
+                first_to_move = first_to_move.min(before);
+            } else if before != u64::MAX {
+                last_to_stay = last_to_stay.max(before);
+            }
+        });
+        (are_steady && (last_to_stay < first_to_move || last_to_stay == 0)).then_some(moves)
+    }
+
     /// What each link of a set has granted since a state was saved.
     fn granted_since(&self, component: &Component, saved: &Saved) -> Vec<Digest> {
         let since = |(&link, before): (&u32, &LinkSums)| self.sums[link as usize].digest.since(before.digest);
@@ -241,7 +272,9 @@ impl Engine {
         let transfers = component.transfers.iter().map(counted).collect();
         let links = component.links.iter().map(|&link| self.sums[link as usize]).collect();
         let areas = self.areas(time, component);
-        Saved { time, hash, state, links, areas, transfers }
+        let mut moments = Vec::new();
+        self.each_moment(component, |moment| moments.push(*moment));
+        Saved { time, hash, state, links, moments, areas, transfers }
     }
 
     /// A link, and the one that carries DLLPs for its packets.
@@ -278,7 +311,7 @@ impl Engine {
     }
 
     /// Moves a set on by as many periods as fit before `bound`. Returns whether any do.
-    fn skip(&mut self, now: u64, bound: u64, component: &Component, saved: &Saved) -> bool {
+    fn skip(&mut self, now: u64, bound: u64, component: &Component, saved: &Saved, moves: &[bool]) -> bool {
         let period = now - saved.time;
         if period == 0 || bound <= now {
             return false;
@@ -312,7 +345,7 @@ impl Engine {
             sums.visible.repeat(before.visible, n, period);
             sums.granted.repeat(before.granted, n, period);
         }
-        self.shift(now, n * period, component);
+        self.shift(now, n * period, component, moves);
         self.periods.reached = self.periods.reached.max(now + n * period);
         true
     }
@@ -341,7 +374,13 @@ impl Engine {
     }
 
     /// Moves all times of a set that matter from now on by `span`.
-    fn shift(&mut self, now: u64, span: u64, component: &Component) {
+    fn shift(&mut self, now: u64, span: u64, component: &Component, moves: &[bool]) {
+        let mut moves = moves.iter();
+        self.each_moment(component, |moment| {
+            if moves.next() == Some(&true) {
+                *moment += span;
+            }
+        });
         let later = |time: &mut u64| {
             if *time > now && *time != u64::MAX {
                 *time += span;
@@ -352,33 +391,9 @@ impl Engine {
             let port = &mut self.ports[link as usize];
             later(&mut port.free_at);
             later(&mut port.wake_at);
-            if port.starved_since != u64::MAX {
-                port.starved_since += span;
-            }
             later(&mut port.input.busy_until);
             self.dllps[link as usize].iter_mut().for_each(|due| *due += span);
             (0..channels).for_each(|c| self.credits[(link * channels + c) as usize].shift(span));
-            let (first, end) = self.queues_of(link);
-            for queue in first..end {
-                let mut at = self.queues[queue as usize].first;
-                while at != NONE {
-                    let packet = &mut self.packets[at as usize];
-                    packet.visible += span;
-                    packet.ready += span;
-                    at = packet.next;
-                }
-            }
-        }
-        for &id in &component.transfers {
-            let transfer = self.transfer_mut(id);
-            transfer.ready += span;
-            if let Some(since) = &mut transfer.shut {
-                *since += span;
-            }
-            if let Some(read) = &mut transfer.read {
-                read.shift(span);
-            }
-            transfer.held.shift(span);
         }
         let events = std::mem::take(&mut self.events);
         self.events = events

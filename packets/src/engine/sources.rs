@@ -92,13 +92,17 @@ impl Source {
 }
 
 impl SharedQueue {
+    /// A packet of a transfer has left: those that wait are before its next one.
+    fn left(&mut self, transfer: u32) {
+        if self.how == Interleave::RoundRobin && self.waiting.front() == Some(&transfer) {
+            self.waiting.rotate_left(1);
+        }
+    }
+
+    /// Whose packet comes to the head of the queue.
     fn draw(&mut self, node: u32) -> Option<u32> {
         match self.how {
-            Interleave::RoundRobin => {
-                let first = self.waiting.pop_front()?;
-                self.waiting.push_back(first);
-                Some(first)
-            }
+            Interleave::RoundRobin => self.waiting.front().copied(),
             // No number is drawn, so that a set that is moved on need not know how many were.
             Interleave::Random { .. } if self.waiting.len() < 2 => self.waiting.front().copied(),
             Interleave::Random { seed } => {
@@ -114,7 +118,9 @@ impl Engine {
     /// A transfer has a packet to send, now or when its limit allows it.
     pub(super) fn source_ready(&mut self, now: u64, node: u32, id: u32) {
         if self.sources[node as usize].queue.is_some() {
-            return self.fill(now, node);
+            // Who begins in the same instant is drawn from, too.
+            self.unfilled.push(node);
+            return;
         }
         let transfer = self.transfer(id);
         if transfer.read.as_ref().is_some_and(|asked| asked.pending == 0) {
@@ -135,6 +141,13 @@ impl Engine {
             self.events.push(ready, Event::Ready(id));
         } else {
             self.ask_from_source(now, id);
+        }
+    }
+
+    /// Fills the queues of devices at which transfers have begun.
+    pub(super) fn fill_queues(&mut self, now: u64) {
+        while let Some(node) = self.unfilled.pop() {
+            self.fill(now, node);
         }
     }
 
@@ -162,13 +175,14 @@ impl Engine {
 
     /// The packet of a transfer at an engine has been granted: its next one, or the next one of another transfer.
     pub(super) fn source_granted(&mut self, now: u64, node: u32, engine: u32, id: u32) {
-        let is_shared = self.sources[node as usize].queue.is_some();
         let is_last = self.transfer(id).left == 0;
+        let source = &mut self.sources[node as usize];
         if is_last {
-            self.sources[node as usize].end(engine, id);
+            source.end(engine, id);
         }
-        if is_shared {
-            self.sources[node as usize].engines[0] = NONE;
+        if let Some(queue) = &mut source.queue {
+            queue.left(id);
+            source.engines[0] = NONE;
             self.fill(now, node);
         } else if !is_last {
             self.source_ready(now, node, id);

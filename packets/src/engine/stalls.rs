@@ -70,13 +70,16 @@ impl Log {
         }
     }
 
-    /// Appends the wait that is going on, relative to now.
+    /// Appends the wait that is going on, but for since when.
     pub(super) fn state(&self, now: u64, to: &mut Vec<u64>) {
         let Some(Wait { since, reason }) = self.open else { return to.push(u64::MAX) };
-        to.push(since.wrapping_sub(now));
-        if let Some((cause, link, by)) = reason {
-            to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]);
-        }
+        to.push(since.saturating_sub(now));
+        push_reason(reason, to);
+    }
+
+    /// Since when the wait lasts that is going on.
+    pub(super) fn since(&mut self) -> Option<&mut u64> {
+        self.open.as_mut().map(|wait| &mut wait.since)
     }
 
     /// Whether a wait is going on.
@@ -92,13 +95,6 @@ impl Log {
         }
         self.open = Some(Wait { since: since.max(now), reason: None });
         true
-    }
-
-    /// Moves the wait that is going on by `span`.
-    pub(super) fn shift(&mut self, span: u64) {
-        if let Some(wait) = &mut self.open {
-            wait.since += span;
-        }
     }
 
     /// Adds `n` times what has come since `before`.
@@ -125,6 +121,14 @@ impl Log {
         let mut sums = self.sums.clone();
         sums.sort_by_key(|held| (std::cmp::Reverse(held.time), held.cause, held.link, held.by));
         sums
+    }
+}
+
+/// Appends a reason, or that there is none yet.
+pub(super) fn push_reason(reason: Option<Reason>, to: &mut Vec<u64>) {
+    match reason {
+        Some((cause, link, by)) => to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]),
+        None => to.push(u64::MAX),
     }
 }
 
@@ -173,7 +177,9 @@ impl Engine {
     /// From when on a packet of a transfer is held up: when the one before it has left.
     pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
         let out = self.transfer(id).first;
-        if self.ports[out as usize].sending == id { self.busy_until(now, out).0.max(now) } else { now }
+        let port = &self.ports[out as usize];
+        // A DLLP behind its packet has begun by now, so that the packet has left.
+        if port.sending == id && !port.sent_dllp { port.free_at.max(now) } else { now }
     }
 
     /// Time that a transfer's next packet is not ready, by its window or limit.

@@ -28,7 +28,8 @@ impl Engine {
     }
 
     /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell. For whom packets wait on
-    /// their way (`queued.rs`) is no part of it: no grant depends on it, and after one period it is what it is after many.
+    /// their way (`queued.rs`) is no part of it: no grant depends on it, and after one period it is what it is after many. Since
+    /// when something lasts is none either ([`Self::each_moment`]).
     pub(super) fn state(&mut self, now: u64, component: &Component) -> Result<Option<Vec<u64>>, PacketError> {
         let mut state = Vec::new();
         let channels = self.network.channels;
@@ -36,7 +37,7 @@ impl Engine {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
             state.extend([port.free_at.saturating_sub(now), wake_at]);
-            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now.wrapping_sub(port.starved_since) });
+            state.push(u64::from(port.starved_since != u64::MAX));
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.push(u64::from(port.sent_dllp));
             state.extend([port.input.busy_until.saturating_sub(now), u64::from(port.input.accepted)]);
@@ -55,10 +56,12 @@ impl Engine {
         }
         for &id in &component.transfers {
             let transfer = self.transfer(id);
-            state.push(transfer.ready.wrapping_sub(now));
+            // How far it is behind its limit decides for how long it may go faster.
+            let is_exact = self.reads_age || transfer.interval > 0;
+            state.push(if is_exact { transfer.ready.wrapping_sub(now) } else { transfer.ready.saturating_sub(now) });
             if transfer.window != u64::MAX {
                 state.extend([transfer.granted - transfer.come, transfer.part_come()]);
-                state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
+                state.push(transfer.shut.map_or(u64::MAX, |since| since.saturating_sub(now)));
             }
             if let Some(read) = &transfer.read {
                 state.push(transfer.part_come());
@@ -92,6 +95,31 @@ impl Engine {
                 at = packet.next;
             }
             state.push(u64::MAX);
+        }
+    }
+
+    /// Since when things last that go on: times of a set on which no grant depends. What a period brings about anew has moved by
+    /// it at its end; what lasts has stayed.
+    pub(super) fn each_moment(&mut self, component: &Component, mut at: impl FnMut(&mut u64)) {
+        for &link in &component.links {
+            at(&mut self.ports[link as usize].starved_since);
+            let (first, end) = self.queues_of(link);
+            for queue in first..end {
+                let mut next = self.queues[queue as usize].first;
+                while next != NONE {
+                    let packet = &mut self.packets[next as usize];
+                    at(&mut packet.visible);
+                    at(&mut packet.ready);
+                    next = packet.next;
+                }
+            }
+        }
+        for &id in &component.transfers {
+            let transfer = self.transfer_mut(id);
+            at(&mut transfer.ready);
+            transfer.shut.iter_mut().for_each(&mut at);
+            transfer.read.iter_mut().filter_map(|read| read.idle_since()).for_each(&mut at);
+            transfer.held.since().into_iter().for_each(&mut at);
         }
     }
 

@@ -7,6 +7,7 @@ mod fills;
 mod golden;
 mod net;
 mod networks;
+mod periods;
 mod physics;
 mod reads;
 mod waits;

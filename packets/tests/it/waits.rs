@@ -1,7 +1,7 @@
 //! For whom packets wait on their way.
 
 use proptest::prelude::*;
-use weir_packets::{HeldCause, Queues, WireRate};
+use weir_packets::{HeldCause, Queues, TransferSpec, WireRate};
 
 use crate::net::{Tree, at_once, finish, link, spec};
 
@@ -75,4 +75,22 @@ fn a_wait_is_split_where_its_link_goes_down() {
     let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
     assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000), (HeldCause::Down, 0, None, 22_000)]);
     assert_eq!(told(1), [(HeldCause::Down, 0, None, 40_000), (HeldCause::Arbitration, 0, Some(0), 38_000)]);
+}
+
+/// A packet takes 28 ns, a link 100 ns, a header 2.4 ns, a DLLP 28 ns. The packet of 1 is at its destination at 230.4 ns, which sends
+/// a DLLP until 258.4 ns. The first packet of 0 has left that source at 38 ns and is at its own destination at 240.4 ns, when the
+/// window opens: the second one waits for the DLLP.
+#[test]
+fn a_window_that_opens_behind_a_dllp_waits_for_it() {
+    let mut tree = Tree::new(vec![None, Some(0), Some(0)], link(WireRate::wire(10e9).unwrap()));
+    tree.link.dllp = 280;
+    let mut engine = tree.round_robin();
+    engine.admit(0, 1, &spec(256, &tree.route(2, 1))).unwrap();
+    engine.step(0).unwrap();
+    engine.advance(10_000, &|| false).unwrap();
+    engine.admit(10_000, 0, &TransferSpec { window: Some(1), ..spec(512, &tree.route(1, 2)) }).unwrap();
+    engine.step(10_000).unwrap();
+    assert_eq!(finish(&mut engine)[0], (286_400, 488_800));
+    let told: Vec<_> = engine.held(0).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+    assert_eq!(told, [(HeldCause::Window, 0, None, 202_400), (HeldCause::Dllp, 0, None, 18_000)]);
 }

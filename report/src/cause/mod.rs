@@ -13,7 +13,7 @@ use weir_plugin_api::{Cause, Direction, LinkId, NodeId};
 use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Bottleneck, Departure, EngineId, TaskId};
 
-use crate::delay::is_mostly_waiting;
+use crate::delay::{is_mostly_waiting, was_cut};
 use crate::link::Ends;
 use crate::served::engine_name;
 use crate::{Alone, Run};
@@ -124,7 +124,14 @@ impl CauseNumbers {
         regions: Option<&Regions>,
         transfer: &Departure,
     ) -> Option<Self> {
-        let at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
+        let mut at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
+        if let Some(cause) = &mut at_bottleneck
+            && cause.kind == CauseKind::FullRate
+            && scenario.changes.is_empty()
+            && was_cut(alone, transfer)
+        {
+            cause.kind = CauseKind::SharedLink;
+        }
         if is_mostly_waiting(alone, transfer) {
             Some(Self::queued(transfer, at_bottleneck.map(|cause| cause.kind)))
         } else {

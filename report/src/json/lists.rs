@@ -137,7 +137,7 @@ impl<'a> RowMaker for Links<'a> {
                 wire_bytes: Some(counts.wire),
                 deepest_bytes: Some(counts.deepest),
                 no_credit_s: Some(SimDuration(counts.starved).seconds()),
-                mean_wait_s: Some(SimDuration(counts.waited / counts.packets.max(1)).seconds()),
+                mean_wait_s: Some(SimDuration(counts.waited / counts.whole.max(1)).seconds()),
                 dllps: (counts.dllps > 0).then_some(counts.dllps),
                 buffer_bytes: fills.and_then(|fills| fills.capacity[i]),
                 fill_bytes: fills

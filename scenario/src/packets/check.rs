@@ -53,6 +53,7 @@ impl Check<'_> {
             return Err(self.context.error(self.run.span, message, "leave `skip_ahead` out, or send less"));
         }
         self.warn_of_small_buffers(settings);
+        self.warn_of_single_engines();
         Ok(())
     }
 
@@ -84,10 +85,16 @@ impl Check<'_> {
         let NetworkError::Requesters { link, requesters } = error else {
             return Err(self.context.error(self.run.span, error.to_string(), "change `packet` of this link"));
         };
-        let link = name_of(topology, LinkId(link));
+        let link = LinkId(link);
+        let name = name_of(topology, link);
         let message =
-            format!("{requesters} transfers and links may ask for {link} at once, {MOST_REQUESTERS} is the most");
-        let help = "give the devices there `engines`, or run it with `fidelity: fluid`";
+            format!("{requesters} transfers and links may ask for {name} at once, {MOST_REQUESTERS} is the most");
+        let node = topology.fabric.link(link).from;
+        let into = topology.fabric.links().iter().filter(|other| other.to == node).count();
+        let help = match into.saturating_sub(1) < MOST_REQUESTERS as usize {
+            true => "give the devices there `engines`, or run it with `fidelity: fluid`",
+            false => "put switches between it and the devices, or run it with `fidelity: fluid`",
+        };
         Err(self.context.error(self.run.span, message, help))
     }
 
@@ -112,6 +119,20 @@ impl Check<'_> {
                 Err(self.context.error(self.run.span, message, help))
             }
         }
+    }
+
+    /// Warns of devices whose transfers are to share a queue, but go one after another.
+    fn warn_of_single_engines(&mut self) {
+        let nodes = self.topology.packets.interleaves.iter().map(|(node, _)| *node);
+        let mut single = nodes.filter(|&node| self.topology.engines.send_slots(node) == Some(1));
+        let Some(node) = single.next() else { return };
+        let others = match single.count() {
+            0 => String::new(),
+            others => format!(", as {others} more"),
+        };
+        let name = self.topology.names.unique_name(node);
+        let message = format!("`interleave` of `{name}` does nothing: it serves one transfer at a time{others}");
+        self.context.warn(self.run.span, message, "give it `engines`: the number of transfers that it serves at once");
     }
 
     /// Whether all buffers of a route hold its packets.
@@ -160,14 +181,35 @@ impl Check<'_> {
         tasks.tasks().iter().map(|task| of(task.work)).sum()
     }
 
+    /// The links that packets of transfers cross, or requests of reads.
+    fn crossed(&self, links: usize) -> impl Iterator<Item = LinkId> + use<> {
+        let (mut is_crossed, classes) = (vec![false; links], self.workload.tasks.classes());
+        for class in (0..classes.len()).map(ClassId::from_index) {
+            for link in self.workload.routes.links(classes.route(class)) {
+                is_crossed[link.index()] = true;
+                if classes.carriage(class).is_read {
+                    // Requests go the other way.
+                    is_crossed[link.index() ^ 1] = true;
+                }
+            }
+        }
+        (0..links).filter(move |&link| is_crossed[link]).map(LinkId::from_index)
+    }
+
     /// Warns of the link that its buffer slows most, and says which size would do: in headers, if these count apart, and bytes.
     fn warn_of_small_buffers(&mut self, settings: &PacketSettings) {
-        let slow: Vec<_> =
-            (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), carried(own)?))).collect();
+        let slow: Vec<_> = self
+            .crossed(settings.links.len())
+            .filter_map(|link| Some((link, carried(&settings.links[link.index()])?)))
+            .collect();
         let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
         let headers = slow.iter().map(|(_, (_, least))| least.0).max().unwrap_or(0);
         let bytes = slow.iter().map(|(_, (_, least))| least.1).max().unwrap_or(0);
-        let others = if slow.len() > 1 { format!(", and {} more links theirs", slow.len() - 1) } else { String::new() };
+        let others = match slow.len() - 1 {
+            0 => String::new(),
+            1 => ", and those of another link are too small, too".to_owned(),
+            more => format!(", and those of {more} more links are too small, too"),
+        };
         let message = format!(
             "the buffer of {} is too small for its latency: it carries at most {:.1} % of its bandwidth{others}",
             name_of(self.topology, *link),

@@ -202,6 +202,9 @@ pub(super) fn header(text: &str) -> Result<Option<u32>, Problem> {
 }
 
 fn dllp(text: &str) -> Result<Option<u32>, Problem> {
+    if units::size_decimal(text)?.is_zero() {
+        return Ok(Some(0));
+    }
     match units::byte_size(text)? {
         bytes if bytes <= u64::from(MOST_HEADER) => Ok(Some(bytes as u32)),
         _ => Err(Problem::new(format!("no DLLP has {text}"), "give at most 4KiB; those of PCIe have 8B")),

@@ -10,8 +10,10 @@ use crate::routes::{Routes, divided};
 #[derive(Clone, Copy, Debug)]
 struct LinkLoad {
     bandwidth: f64,
-    /// Sum of rates in force.
+    /// Sum of rates in force, and since when.
     load: f64,
+    since: SimTime,
+    /// The largest load that has lasted.
     peak: f64,
     /// Since when `load` is above 0.
     busy_since: SimTime,
@@ -29,6 +31,7 @@ impl Loads {
         let empty = |&bandwidth: &f64| LinkLoad {
             bandwidth,
             load: 0.0,
+            since: SimTime::ZERO,
             peak: 0.0,
             busy_since: SimTime::NEVER,
             busy: SimDuration::ZERO,
@@ -82,7 +85,7 @@ impl Loads {
     pub(crate) fn totals(&self, now: SimTime) -> Vec<LinkTotals> {
         let total = |l: &LinkLoad| {
             let open = if l.load > 0.0 { now - l.busy_since } else { SimDuration::ZERO };
-            LinkTotals { bytes: l.bytes, busy: l.busy.plus(open), peak: Some(l.peak) }
+            LinkTotals { bytes: l.bytes, busy: l.busy.plus(open), peak: Some(l.peak_until(now)) }
         };
         self.links.iter().map(total).collect()
     }
@@ -96,7 +99,38 @@ impl LinkLoad {
             (true, false) => self.busy = self.busy.plus(now - self.busy_since),
             _ => {}
         }
-        self.load = load;
-        self.peak = self.peak.max(load);
+        self.peak = self.peak_until(now);
+        (self.load, self.since) = (load, now);
+    }
+
+    /// Rates of an instant at which others follow at once carry nothing.
+    #[inline]
+    fn peak_until(&self, now: SimTime) -> f64 {
+        if now > self.since { self.peak.max(self.load) } else { self.peak }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3 B/s for a second, 30 B/s for no time, 4 B/s for a second, and 50 B/s from the stop on.
+    #[test]
+    fn a_load_that_does_not_last_is_no_peak() {
+        let mut link = LinkLoad {
+            bandwidth: 50.0,
+            load: 0.0,
+            since: SimTime::ZERO,
+            peak: 0.0,
+            busy_since: SimTime::NEVER,
+            busy: SimDuration::ZERO,
+            bytes: 0,
+        };
+        let second = |n: u64| SimTime(n * weir_plugin_api::PS_PER_S);
+        let changes = [(0, 3.0), (1, 30.0), (1, 4.0), (2, 50.0)];
+        for (at, load) in changes {
+            link.change(second(at), load);
+        }
+        assert_eq!([2, 3].map(|now| link.peak_until(second(now))), [4.0, 50.0]);
     }
 }

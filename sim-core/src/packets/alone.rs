@@ -9,7 +9,7 @@ use super::{interval, requests_over};
 use crate::classes::Carriage;
 use crate::fabric::Fabric;
 
-/// From start to end of a lone transfer; `None` where it never ends.
+/// From start to end of a lone transfer; `None` where it never ends, and where `halt`, asked now and then, ends it early.
 #[must_use]
 pub fn packet_time_alone(
     settings: &PacketSettings,
@@ -18,6 +18,7 @@ pub fn packet_time_alone(
     bytes: u64,
     limit: f64,
     carriage: Carriage,
+    halt: &dyn Fn() -> bool,
 ) -> Option<SimDuration> {
     // Its links and their nodes alone, in a chain; those of requests behind them.
     let back = requests_over(&route.iter().map(|link| link.0).collect::<Vec<_>>());
@@ -40,7 +41,7 @@ pub fn packet_time_alone(
     let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
     let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
     let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
-    let interval = interval(settings, route[0].0, limit);
+    let interval = binding(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
     let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));
     let spec = TransferSpec {
         bytes,
@@ -55,7 +56,7 @@ pub fn packet_time_alone(
     engine.admit(0, 0, &spec).ok()?;
     engine.step(0).ok()?;
     loop {
-        let next = engine.advance(u64::MAX, &|| false).ok().filter(|next| *next != u64::MAX)?;
+        let next = engine.advance(u64::MAX, halt).ok().filter(|next| *next != u64::MAX && !halt())?;
         while let Some((time, notice)) = engine.take_notice(next) {
             if notice == Notice::Ended(0) {
                 return Some(SimDuration(time));
@@ -63,4 +64,11 @@ pub fn packet_time_alone(
         }
         engine.step(next).ok()?;
     }
+}
+
+/// The interval of a limit, or 0 where the first link takes longer for each packet: packets that lag ever more behind their limit
+/// would never come into a period. Packets of a read may be smaller than the link's.
+fn binding(interval: u64, first: &LinkSettings, is_read: bool) -> u64 {
+    let sends = first.rate.time(u64::from(first.payload) + u64::from(first.header));
+    if interval <= sends && !is_read { 0 } else { interval }
 }

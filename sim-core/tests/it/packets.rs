@@ -86,7 +86,7 @@ proptest! {
             tasks.task(Task { start: SimTime(0), engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } });
             let links = routes.links(route);
             links.iter().for_each(|link| bytes_on[link.index()] += bytes);
-            alone.push(packet_time_alone(&settings, &fabric, links, bytes, limit, carriage).expect("it ends"));
+            alone.push(packet_time_alone(&settings, &fabric, links, bytes, limit, carriage, &|| false).expect("it ends"));
         }
         let world = World { fabric, routes, tasks: tasks.build().expect("no cycle") };
         let outcome = run(&world, &settings);
@@ -118,7 +118,8 @@ fn a_read_takes_a_round_trip() {
     let route = routes.between(&fabric, from, to).expect("a route");
     let carriage = Carriage { channel: 0, is_read: true };
     let time = |bytes, limit| {
-        packet_time_alone(&settings(&fabric), &fabric, routes.links(route), bytes, limit, carriage).map(|time| time.0)
+        packet_time_alone(&settings(&fabric), &fabric, routes.links(route), bytes, limit, carriage, &|| false)
+            .map(|time| time.0)
     };
     // Each direction: a header of the first link, then all of it over the second one, and two latencies.
     let (request, answer) = (24_000 + 24_000 + 200_000, 20_000 + 2 * 276_000 + 200_000);

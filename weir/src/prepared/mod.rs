@@ -180,7 +180,7 @@ impl<'a> PreparedRun<'a> {
             return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
         }
         let transfers = match self.packets() {
-            Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
+            Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets).with_cancel(cancel.clone()),
             None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
         };
         let parts = s.operations.len() + s.jobs.len();

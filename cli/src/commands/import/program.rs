@@ -18,7 +18,9 @@ pub(super) fn survey(files: &[PathBuf], contents: &[Vec<u8>]) -> Option<Result<E
         names.iter().zip(contents).map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     let found = weir::program_file(&all)?;
     let text = found.map(|found| text(&names, &found)).map_err(|problem| {
-        let name = if names.len() == 1 { format!("{}: ", clean(&names[0])) } else { String::new() };
+        // Some formats name their file themselves.
+        let is_named = names.iter().any(|name| problem.starts_with(name.as_str()));
+        let name = if names.len() == 1 && !is_named { format!("{}: ", clean(&names[0])) } else { String::new() };
         Error::input(format!("{name}{}", clean(&problem)))
     });
     Some(text.and_then(|text| {
