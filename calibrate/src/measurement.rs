@@ -50,7 +50,7 @@ pub struct Experiment {
     pub rows: Vec<MeasuredTime>,
     /// Each transfer is this many messages of its size, one after the other, ≥ 1.
     pub messages: u32,
-    /// How often the latency of the route is paid: the steps of a collective, ≥ 1.
+    /// How often the latency of the route is paid: the steps of a collective; 0 where messages in flight hide it.
     pub steps: u32,
     /// The time holds a message of this size back from the first transfer's destination, too.
     pub reply: Option<u64>,

@@ -12,6 +12,7 @@
 //! (outliers). What a person reads is the relative
 //! error, simulated / measured − 1.
 
+mod bounded;
 mod bounds;
 mod certainty;
 mod closest;

@@ -79,13 +79,16 @@ impl<'a> Simulator<'a> {
         &self.experiments[experiment].links
     }
 
-    /// The bytes of the transfers of an experiment that cross any of some links, with those of a reply.
+    /// The bytes of the transfers of an experiment that cross any of some links, with those of a reply; without end where messages
+    /// in flight hide the latency.
     pub(crate) fn sizes_over(&self, experiment: usize, links: &[LinkId]) -> impl Iterator<Item = u64> {
         let own = &self.experiments[experiment];
         let there = self.runs[own.run].ways().zip(own.transfers.iter().map(|transfer| transfer.bytes));
         let back = own.reply.iter().map(|(way, bytes)| (&way[..], *bytes));
         let crosses = move |way: &[LinkId]| links.iter().any(|link| way.contains(link));
-        there.chain(back).filter(move |(way, _)| crosses(way)).map(|(_, bytes)| bytes)
+        let hidden = own.steps == 0.0;
+        let crossing = there.chain(back).filter(move |(way, _)| crosses(way));
+        crossing.map(move |(_, bytes)| if hidden { u64::MAX } else { bytes })
     }
 
     /// How many transfers of an experiment cross any of some links.

@@ -1,7 +1,6 @@
-//! Least squares from one place, with times that would be below 0 fixed at 0.
+//! Least squares from one place, with times that would be below 0 held at 0.
 
-use ordered_float::OrderedFloat;
-
+use super::bounded;
 use super::certainty::LEAST_COLUMN;
 use super::error::FitError;
 use super::parameter::{Parameter, Setting};
@@ -18,7 +17,7 @@ pub(super) struct Solved {
     pub(super) parameters: Vec<Parameter>,
     /// The coordinate of each parameter, in the unit of [`Parameter::coordinate`].
     pub(super) at: Vec<f64>,
-    /// Times that are fixed at 0.
+    /// Times that are held at 0.
     pub(super) zero: Vec<bool>,
     /// Parameters that no row depends on; known at the end.
     pub(super) idle: Vec<bool>,
@@ -41,7 +40,7 @@ impl Solved {
         self.parameters[parameter].kind.is_capacity()
     }
 
-    /// The parameters that rows depend on, but for those fixed at 0, and bandwidths that are wide open: many of them tie.
+    /// The parameters that rows depend on, but for those held at 0, and bandwidths that are wide open: many of them tie.
     pub(super) fn moving(&self, problem: &Problem<'_>) -> Result<Vec<usize>, FitError> {
         let jacobian = problem.jacobian(&self.parameters, &self.at)?;
         let wide = problem.wide() - CLOSE;
@@ -50,21 +49,60 @@ impl Solved {
         Ok((0..self.at.len()).filter(moves).collect())
     }
 
-    /// Moves some parameters to the least squares; the others are part of what stays. Where times come out below 0, fixes the
-    /// lowest at 0 and moves nothing else; whether it did so. Times that rows do not tell apart may go far, one up and one
-    /// down, and from there nothing leads back.
-    fn descend(&mut self, problem: &Problem<'_>, moves: &[usize]) -> Result<bool, FitError> {
+    /// Moves some parameters to the least squares, with no time below 0; the others are part of what stays.
+    fn descend(&mut self, problem: &Problem<'_>, moves: &[usize]) -> Result<(), FitError> {
         let base = self.setting(problem, &self.at);
-        let moved: Vec<Parameter> = moves.iter().map(|&i| self.parameters[i].clone()).collect();
-        let from: Vec<f64> = moves.iter().map(|&i| self.at[i]).collect();
-        let found = Problem { base: &base, ..*problem }.solve(&moved, &from)?;
-        let below = moves.iter().zip(&found).filter(|&(&i, &u)| self.parameters[i].kind.is_time() && u < 0.0);
-        if let Some((&lowest, _)) = below.min_by_key(|(_, u)| OrderedFloat(**u)) {
-            (self.at[lowest], self.zero[lowest]) = (0.0, true);
+        let problem = &Problem { base: &base, ..*problem };
+        let from = self.at.clone();
+        // The usual case, and the more precise end: nothing is in the way.
+        if self.descend_freely(problem, moves)? && !self.would_rise(problem, moves)? {
+            return Ok(());
+        }
+        self.at = from;
+        let (moved, from) = self.part(moves);
+        let found = bounded::solve(problem, &moved, &from)?;
+        for (&i, u) in moves.iter().zip(found) {
+            (self.at[i], self.zero[i]) = (u, self.parameters[i].kind.is_time() && u <= 0.0);
+        }
+        self.descend_freely(problem, moves)?;
+        Ok(())
+    }
+
+    /// The same with the times that are held at 0 left there; whether no time would come out below 0 and rows fit no less well. Else
+    /// nothing moves.
+    fn descend_freely(&mut self, problem: &Problem<'_>, moves: &[usize]) -> Result<bool, FitError> {
+        let free: Vec<usize> = moves.iter().copied().filter(|&i| !self.zero[i]).collect();
+        let (moved, from) = self.part(&free);
+        let found = problem.solve(&moved, &from)?;
+        if moved.iter().zip(&found).any(|(parameter, &u)| parameter.kind.is_time() && u < 0.0) {
+            return Ok(false);
+        }
+        let before = self.at.clone();
+        free.iter().zip(found).for_each(|(&i, u)| self.at[i] = self.parameters[i].within_limits(u));
+        let squares = |at: &[f64]| problem.squares(&self.setting(problem, at));
+        if squares(&self.at)? <= squares(&before)? {
             return Ok(true);
         }
-        moves.iter().zip(found).for_each(|(&i, u)| self.at[i] = self.parameters[i].within_limits(u));
+        self.at = before;
         Ok(false)
+    }
+
+    /// Whether a time that is held at 0 would rise: the squares fall with it.
+    fn would_rise(&self, problem: &Problem<'_>, moves: &[usize]) -> Result<bool, FitError> {
+        let held: Vec<usize> = moves.iter().copied().filter(|&i| self.zero[i]).collect();
+        if held.is_empty() {
+            return Ok(false);
+        }
+        let (parameters, at) = self.part(&held);
+        let setting = self.setting(problem, &self.at);
+        let problem = Problem { base: &setting, ..*problem };
+        let gradient = bounded::gradient(&problem.jacobian(&parameters, &at)?, &problem.all_residuals(&setting)?);
+        Ok((0..held.len()).any(|i| !bounded::is_held(&parameters[i], at[i], gradient[i])))
+    }
+
+    /// Some parameters with their coordinates.
+    fn part(&self, places: &[usize]) -> (Vec<Parameter>, Vec<f64>) {
+        places.iter().map(|&i| (self.parameters[i].clone(), self.at[i])).unzip()
     }
 
     /// The same with some coordinates given and others moved to make up for it; `None` where rows then fit less well.
@@ -75,11 +113,11 @@ impl Solved {
         moves: &[usize],
     ) -> Result<Option<Self>, FitError> {
         let mut other = self.clone();
-        given.iter().for_each(|&(i, coordinate)| other.at[i] = coordinate);
-        let mut moves = moves.to_vec();
-        while other.descend(problem, &moves)? {
-            moves.retain(|&i| !other.zero[i]);
+        for &(i, coordinate) in given {
+            other.at[i] = coordinate;
+            other.zero[i] = other.parameters[i].kind.is_time() && coordinate <= 0.0;
         }
+        other.descend(problem, moves)?;
         other.squares = problem.squares(&other.setting(problem, &other.at))?;
         Ok((other.squares <= self.squares * 1.0001 + slack(problem)).then_some(other))
     }
@@ -105,8 +143,7 @@ fn slack(problem: &Problem<'_>) -> f64 {
     problem.rows() as f64 * ROUNDED * ROUNDED
 }
 
-/// Solves from one place. Times that would be below 0 are fixed at 0, one by one, and the rest is solved again. Goes on
-/// `again` times with parameters that it has uncovered.
+/// Solves from one place, to an end that is no worse. Goes on `again` times with parameters that it has uncovered.
 pub(super) fn solve_from(
     problem: &Problem<'_>,
     parameters: Vec<Parameter>,
@@ -117,15 +154,15 @@ pub(super) fn solve_from(
     let mut solved = Solved { parameters, at: start, zero: none.clone(), idle: none, squares: f64::NAN };
     let mut moves = solved.moving(problem)?;
     loop {
-        let fixed = solved.descend(problem, &moves)?;
+        solved.descend(problem, &moves)?;
         let next = solved.moving(problem)?;
         // What was hidden behind something narrower may be the narrowest now.
         let uncovered = next.iter().any(|i| !moves.contains(i));
-        moves = next;
-        if !(fixed || uncovered && again > 0) {
+        moves = (0..solved.at.len()).filter(|i| solved.zero[*i] || next.contains(i)).collect();
+        if !uncovered || again == 0 {
             break;
         }
-        again -= usize::from(!fixed);
+        again -= 1;
     }
     solved.squares = problem.squares(&solved.setting(problem, &solved.at))?;
     Ok(solved)

@@ -56,13 +56,16 @@ pub(super) fn wanted(
     if options.host_weight {
         parameters.push(parameter::host_weight());
     }
-    let bytes = || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| t.bytes));
-    let apart = bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));
+    let paid = experiments.iter().any(|e| e.steps > 0);
+    // Where messages in flight hide the latency, it is as small a part as in an endless copy.
+    let bytes =
+        || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| if e.steps > 0 { t.bytes } else { u64::MAX }));
+    let apart = paid && bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));
     if options.latency == Choice::Yes || (options.latency == Choice::Auto && apart) {
         let (told, kept) = latencies(problem, options, &used);
         parameters.extend(told);
         notes.extend(kept);
-    } else if options.latency == Choice::Auto {
+    } else if options.latency == Choice::Auto && paid {
         notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
     }
     let marked = Marked::of(arbiter);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::{NodeId, NodeKind};
-use weir_scenario::Machine;
+use weir_scenario::{Diagnostic, Machine};
+
+use super::source::{Source, Span};
 
 /// A PCI address; the domain is `None` where a log prints the bus alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,8 +44,24 @@ pub(super) const BY: &str = "the `bus_id` of the topology";
 pub(super) const REMEDY: &str =
     "give the topology of the machine that the log is of, or name the devices in the order of the log by --devices";
 
+/// A log with the devices at the addresses of its GPUs, by their numbers, unless `--devices` names them.
+///
+/// # Errors
+/// An address that no GPU of the topology has.
+pub(super) fn addressed<'a>(
+    source: &Source<'a>,
+    addresses: &BTreeMap<usize, String>,
+) -> Result<Source<'a>, Box<Diagnostic>> {
+    if source.options.devices.is_some() {
+        return Ok(source.clone());
+    }
+    let found =
+        devices(source.machine, addresses, "GPU").map_err(|message| source.error(Span::line(1), message, REMEDY))?;
+    Ok(found.map_or_else(|| source.clone(), |devices| source.with_devices(devices, BY)))
+}
+
 /// The GPUs whose addresses the topology has.
-fn addressed(machine: &Machine) -> Vec<(NodeId, BusAddress)> {
+fn known_addresses(machine: &Machine) -> Vec<(NodeId, BusAddress)> {
     let nodes = (0..machine.fabric.nodes().len()).map(NodeId::from_index);
     let gpus = nodes.filter(|&node| machine.fabric.node(node).kind == NodeKind::Gpu);
     gpus.filter_map(|node| Some((node, BusAddress::read(machine.bus_id(node)?)?))).collect()
@@ -59,7 +77,7 @@ pub(super) fn devices(
     addresses: &BTreeMap<usize, String>,
     number: &str,
 ) -> Result<Option<Vec<NodeId>>, String> {
-    let known = addressed(machine);
+    let known = known_addresses(machine);
     let gpus = machine.fabric.nodes().iter().filter(|node| node.kind == NodeKind::Gpu).count();
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     for at in 0..addresses.len() {

@@ -8,6 +8,7 @@
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::Diagnostic;
 
+use super::bus;
 use super::number::{self, MOST_ROWS};
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
@@ -76,6 +77,20 @@ pub(super) fn is_bus_grind(head: &str) -> bool {
     head.contains("busGrind") || head.lines().any(|line| line.trim_start().starts_with("Dir\\D"))
 }
 
+/// What stands for the PCI address in `1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`.
+fn bus_id(device: &str) -> Option<&str> {
+    let address = |part: &&str| {
+        part.contains(':') && part.contains('.') && part.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b))
+    };
+    device.split(',').skip(2).map(str::trim).find(address)
+}
+
+/// The same with the devices at the PCI addresses of the GPUs that rocm-bandwidth-test lists, which it counts behind the processors.
+pub(super) fn addressed<'a>(source: &Source<'a>) -> Result<Source<'a>, Box<Diagnostic>> {
+    let address = |line: LogLine<'_>| bus_id(untagged(line.text).0.trim().strip_prefix("Device:")?).map(str::to_owned);
+    bus::addressed(source, &source.lines().filter_map(address).enumerate().collect())
+}
+
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let (ends, columns, used) = (Vec::new(), Vec::new(), Vec::new());
     let (rows, log) = (Vec::new(), Log::default());
@@ -128,13 +143,7 @@ impl MatrixReader<'_> {
     /// `Device: 1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`: a GPU has a bus id, a processor none. busGrind lists GPUs alone, as
     /// `Device: 0, NVIDIA X, pciBusID: 4, pciDeviceID: 0, pciDomainID:0`.
     fn device(&mut self, text: &str) {
-        let bus_id = |part: &str| {
-            let part = part.trim();
-            part.contains(':')
-                && part.contains('.')
-                && part.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b))
-        };
-        let gpu = text.contains("pciBusID:") || text.split(',').skip(2).any(bus_id);
+        let gpu = text.contains("pciBusID:") || bus_id(text).is_some();
         let count = |of: fn(&End) -> bool| self.ends.iter().filter(|end| of(end)).count();
         self.ends.push(match gpu {
             true => End::Gpu(count(|end| matches!(end, End::Gpu(_)))),
@@ -242,7 +251,7 @@ impl MatrixReader<'_> {
                 continue;
             }
             let place = self.source.place_of(line, cell);
-            match self.experiment(&title, matrix, row, column, cell) {
+            match self.experiment(matrix, row, column, cell) {
                 Ok((experiment, seconds)) => {
                     let rows = vec![MeasuredTime { place, seconds, end: row.measured() }];
                     self.log.experiments.push(Experiment { rows, ..experiment });
@@ -256,14 +265,7 @@ impl MatrixReader<'_> {
     }
 
     /// The copies of a cell, and their seconds.
-    fn experiment(
-        &mut self,
-        title: &str,
-        matrix: Matrix,
-        row: Row,
-        column: End,
-        cell: &str,
-    ) -> Result<(Experiment, f64), String> {
+    fn experiment(&mut self, matrix: Matrix, row: Row, column: End, cell: &str) -> Result<(Experiment, f64), String> {
         let device = self.node(column)?;
         let (from, to) = match row {
             Row::From(end) | Row::Sends(end) | Row::Receives(end) => (self.node(end)?, device),
@@ -282,7 +284,13 @@ impl MatrixReader<'_> {
             transfers.push(Transfer { from: to, to: from, bytes });
         }
         self.used.extend([column].into_iter().chain(row.end()));
-        Ok((Experiment { transfers, ..Experiment::plain(title) }, seconds))
+        let name = match (row, row.end()) {
+            (_, Some(end)) => format!("{end} to {column}"),
+            (Row::FromHost, _) => format!("host to {column}"),
+            _ => format!("{column} to host"),
+        };
+        let name = format!("{name}{}", if both { ", both ways" } else { "" });
+        Ok((Experiment { transfers, ..Experiment::plain(name) }, seconds))
     }
 
     fn host(&self, device: NodeId) -> Result<NodeId, String> {
@@ -318,7 +326,11 @@ impl MatrixReader<'_> {
         let names: Vec<String> = self.used.iter().map(name).collect();
         if !names.is_empty() {
             let file = self.source.file;
-            self.log.notes.push(format!("{file}: {} (name others by --devices, --host)", names.join(", ")));
+            let how = match self.source.known_by {
+                Some(by) => format!("GPUs by {by}; name another host by --host"),
+                None => "name others by --devices, --host".to_owned(),
+            };
+            self.log.notes.push(format!("{file}: {} ({how})", names.join(", ")));
             self.log.notes.push(match self.bytes {
                 Some(bytes) => format!("{file}: copies of {bytes} B, as the log says"),
                 None => format!("{file}: copies of 512 MiB, assumed: the log gives no size"),

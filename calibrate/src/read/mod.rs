@@ -87,7 +87,7 @@ pub fn read_log_text(
         LogKind::Nccl => nccl::read(&source),
         LogKind::Osu => osu::read(&source),
         LogKind::BandwidthTest => bandwidth_test::read(&source),
-        LogKind::Rocm => matrix::read(&source),
+        LogKind::Rocm => matrix::read(&matrix::addressed(&source)?),
         LogKind::BusGrind => bus_grind(&source),
         LogKind::Perftest => perftest::read(&source),
     }?;

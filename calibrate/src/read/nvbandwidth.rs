@@ -12,7 +12,7 @@
 //! are skipped, as are all tests that are no copies over links. The buffer is 512 MiB unless the log says
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::NodeId;
 use weir_scenario::{Diagnostic, Position};
@@ -92,8 +92,8 @@ struct MatrixCell<'a> {
     test: &'a str,
     row: usize,
     column: usize,
-    /// Columns of the matrix.
-    width: usize,
+    /// Devices that took part.
+    devices: usize,
     value: &'a TestCell,
 }
 
@@ -101,6 +101,8 @@ struct MatrixCell<'a> {
 struct State {
     /// Of each copy of the log.
     bytes: u64,
+    /// Devices that the log lists, 0 where it lists none.
+    listed: usize,
     cells: usize,
     used: Used,
 }
@@ -122,15 +124,10 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
         true => nvbandwidth_json::contents(source)?,
         false => nvbandwidth_text::contents(source)?,
     };
-    let found = match source.options.devices {
-        Some(_) => None,
-        None => bus::devices(source.machine, &addresses(&gpus), "GPU")
-            .map_err(|message| source.error(Span::line(1), message, bus::REMEDY))?,
-    };
-    let found = found.map(|devices| source.with_devices(devices, bus::BY));
-    let source = found.as_ref().unwrap_or(source);
+    let source = &bus::addressed(source, &addresses(&gpus))?;
     let bytes = bytes.unwrap_or(BYTES);
-    let (mut log, mut state) = (Log::default(), State { bytes, cells: 0, used: Used::default() });
+    let listed = gpus.iter().filter_map(|line| number_of(line)).collect::<BTreeSet<_>>().len();
+    let (mut log, mut state) = (Log::default(), State { bytes, listed, cells: 0, used: Used::default() });
     for case in &cases {
         state.test(source, case, &mut log)?;
     }
@@ -141,14 +138,19 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     Ok(log)
 }
 
+/// The number of a GPU, which its line begins with.
+fn number_of(line: &str) -> Option<usize> {
+    line.split_once(':')?.0.trim().parse().ok()
+}
+
 /// The PCI address of each GPU: in brackets behind its name.
 fn addresses(gpus: &[String]) -> BTreeMap<usize, String> {
     let address = |line: &String| {
-        let (number, rest) = line.split_once(':')?;
+        let (_, rest) = line.split_once(':')?;
         let parts = rest.split('(').skip(1).filter_map(|part| part.split_once(')'));
         // The machine may stand in brackets, too.
         let address = parts.map(|(text, _)| text).find(|text| text.contains(':'))?;
-        Some((number.trim().parse().ok()?, address.to_owned()))
+        Some((number_of(line)?, address.to_owned()))
     };
     gpus.iter().filter_map(address).collect()
 }
@@ -230,7 +232,13 @@ impl State {
                 return Err(source.error(span, format!("more than {MOST_ROWS} cells"), "give fewer tests"));
             }
             for (column, value) in cells.iter().enumerate() {
-                self.cell(source, copies, &MatrixCell { test: &case.name, row, column, width, value }, log);
+                // Where a log lists no devices, one column does not say how many took part.
+                let devices = match width {
+                    1 if self.listed > 0 => self.listed,
+                    1 => source.devices.len(),
+                    _ => width,
+                };
+                self.cell(source, copies, &MatrixCell { test: &case.name, row, column, devices, value }, log);
             }
         }
         Ok(())
@@ -245,14 +253,14 @@ impl State {
         }
         let (at, name) = (cell.value.at.clone(), format!("{} [{}][{}]", cell.test, cell.row, cell.column));
         // A sum is over all copies, which are of one size.
-        let copies_summed = if copies.with_all() { cell.width.saturating_sub(1) as f64 } else { 1.0 };
+        let copies_summed = if copies.with_all() { cell.devices.saturating_sub(1).max(1) as f64 } else { 1.0 };
         let seconds = number::logged(text, "the cell", |value| copies_summed * self.bytes as f64 / (value * 1e9));
         match seconds.and_then(|s| Ok((s, transfers(source, copies, cell, self.bytes)?))) {
             Ok((seconds, transfers)) => {
                 let all = matches!(copies.beside, Beside::AllOthers | Beside::AllBothWays);
                 let own = match (devices, all || copies.with_all()) {
                     (true, _) => vec![cell.row, cell.column],
-                    (false, true) => (0..cell.width.max(1)).collect(),
+                    (false, true) => (0..cell.devices).collect(),
                     (false, false) => vec![cell.column],
                 };
                 self.used.hosts.extend(own.iter().filter(|_| !devices && !copies.with_all()));
@@ -272,9 +280,7 @@ fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: 
     let device = |at: usize| source.device(at).ok_or_else(few);
     let host = |d: NodeId| source.host_of(d).ok_or("the topology has no cpu: add one, or name it by --host".to_owned());
     let (row, column) = (cell.row, cell.column);
-    // Where a matrix has one column only, the log does not say how many devices took part.
-    let count = if cell.width > 1 { cell.width } else { source.devices.len() };
-    let others = || (0..count).filter(move |&at| at != column);
+    let others = || (0..cell.devices).filter(move |&at| at != column);
     let ends = |at: usize| {
         let (device, host) = (device(at)?, host(device(at)?)?);
         Ok::<_, String>(if copies.between == Between::HostToDevice { (host, device) } else { (device, host) })

@@ -6,7 +6,7 @@
 //! skipped, and so are, with P2P enabled, pairs of GPUs that cannot reach each other (0 in the connectivity matrix), the
 //! diagonal (copies within one GPU) and the latencies that the CPU saw (time to enqueue).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use weir_scenario::Diagnostic;
 
@@ -74,13 +74,7 @@ pub(super) fn addressed<'a>(source: &Source<'a>) -> Result<Source<'a>, Box<Diagn
         let parts = (value("pciDomainID:")?, value("pciBusID:")?, value("pciDeviceID:")?);
         Some((number.trim().parse().ok()?, format!("{}:{}:{}", parts.0, parts.1, parts.2)))
     };
-    if source.options.devices.is_some() {
-        return Ok(source.clone());
-    }
-    let addresses: BTreeMap<usize, String> = source.lines().filter_map(address).collect();
-    let found = bus::devices(source.machine, &addresses, "GPU")
-        .map_err(|message| source.error(Span::line(1), message, bus::REMEDY))?;
-    Ok(found.map_or_else(|| source.clone(), |devices| source.with_devices(devices, bus::BY)))
+    bus::addressed(source, &source.lines().filter_map(address).collect())
 }
 
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {

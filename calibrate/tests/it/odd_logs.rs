@@ -124,6 +124,66 @@ fn lists_of_devices_say_which_gpus_are_meant() {
     assert!(other.contains("GPU 0 is the device at 0:91:0") && other.contains("--devices"), "{other}");
 }
 
+/// rocm-bandwidth-test counts GPUs behind the processors, and prints the address of each.
+#[test]
+fn rocm_bandwidth_test_says_which_gpus_are_meant() {
+    let machine = addressed();
+    let list = "          RocmBandwidthTest Version: 2.6.0\n\n          Device: 0,  AMD EPYC 9534\n          \
+                Device: 1,  AMD Instinct,  GPU-aa,  1c:0.0\n          Device: 2,  AMD Instinct,  GPU-bb,  1d:0.0\n\n";
+    let matrix = "          Unidirectional copy peak bandwidth GB/s\n\n          D/D       0           1           2\n\n          \
+                  0         N/A         27.100      27.200\n\n          1         28.100      N/A         45.500\n\n          \
+                  2         28.200      46.500      N/A\n";
+    let (kind, log) = good(&machine, &format!("{list}{matrix}"));
+    assert_eq!(kind, LogKind::Rocm);
+    let expected = [
+        ("cpu0", "gpu1", 1, 27.1),
+        ("cpu0", "gpu0", 1, 27.2),
+        ("gpu1", "cpu0", 1, 28.1),
+        ("gpu1", "gpu0", 1, 45.5),
+        ("gpu0", "cpu0", 1, 28.2),
+        ("gpu0", "gpu1", 1, 46.5),
+    ];
+    assert_eq!(each(&machine, &log), expected);
+    let names: Vec<&str> = log.experiments.iter().map(|e| &*e.name).collect();
+    assert_eq!(names[..3], ["CPU 0 to GPU 0", "CPU 0 to GPU 1", "GPU 0 to CPU 0"]);
+    assert!(log.notes[0].contains("GPU 0 = rc0/gpu1") && log.notes[0].contains("`bus_id`"), "{}", log.notes[0]);
+    let other = read(&machine, &format!("{}{matrix}", list.replace("1d:0.0", "91:0.0"))).unwrap_err();
+    assert!(other.contains("GPU 1 is the device at 91:0.0") && other.contains("--devices"), "{other}");
+    // `--devices` comes before the addresses.
+    let named = ReadOptions { devices: Some("gpu[0-1]".to_owned()), ..ReadOptions::default() };
+    let (_, log) = read_log_text("log", &format!("{list}{matrix}"), &machine, &named).expect("a log");
+    assert_eq!(each(&machine, &log)[0], ("cpu0", "gpu0", 1, 27.1));
+}
+
+/// A log of one GPU, on a machine of eight: copies of all GPUs are the copies of one.
+#[test]
+fn copies_of_all_devices_are_of_those_that_nvbandwidth_lists() {
+    let machine = machine(SOCKETS, &[]);
+    let text = |devices: &str| {
+        format!(
+            "nvbandwidth Version: v0.4\n\n{devices}\nRunning all_to_host_memcpy_ce.\n\
+             memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)\n           0\n 0     26.30\n\n"
+        )
+    };
+    let json = |devices: &str| {
+        format!(
+            "{{ \"nvbandwidth\": {{ \"GPU Device list\": [{devices}], \"testcases\": [\n{{ \"name\": \"all_to_host_memcpy_ce\", \
+             \"bandwidth_matrix\": [[\"26.30\"]] }} ] }} }}\n"
+        )
+    };
+    for (log, transfers) in [
+        (text("Device 0: NVIDIA X\n"), 1),
+        (text("Device 0: NVIDIA X\nDevice 1: NVIDIA X\n"), 2),
+        (json("\"0: NVIDIA X (00000000:1b:00)\""), 1),
+        (json("\"0: NVIDIA X (00000000:1b:00)\", \"1: NVIDIA X (00000000:1c:00)\""), 2),
+        // Nothing says how many took part.
+        (text(""), 8),
+    ] {
+        let (_, log) = good(&machine, &log);
+        assert_eq!(log.experiments[0].transfers.len(), transfers);
+    }
+}
+
 #[test]
 fn machines_of_ranks_are_named_up_to_four() {
     let machine = machine(SOCKETS, &[]);

@@ -1,0 +1,51 @@
+//! Times that a step takes below 0 are held there only as long as the rows ask for it.
+
+use crate::common::{built_in, machine_of};
+use weir_calibrate::fit::{Choice, Known, mean_error};
+use weir_calibrate::read::{ReadOptions, read_log_text};
+use weir_calibrate::{FitOptions, fit};
+use weir_scenario::Machine;
+
+const MEASURED: &str = include_str!("../data/three-latencies.csv");
+
+/// The machine of the rows, with bandwidths in GB/s and latencies in ns of its slots, switches' links and sockets.
+fn sockets(pcie: [f64; 2], up: [f64; 2], sock: [f64; 2]) -> Machine {
+    let of = |[bandwidth, latency]: [f64; 2]| format!("{{ bandwidth: {bandwidth}GB/s, latency: {latency}ns }}");
+    let socket = |at: usize, gpus: &str| {
+        format!(
+            "  rc{at}:\n    kind: root-complex\n    children:\n      cpu{at}: {{ kind: cpu, link: mem }}\n      sw{at}: {{ kind: switch, \
+             link: up, children: {{ 'gpu[{gpus}]': {{ kind: gpu, link: pcie, engines: 16 }} }} }}\n"
+        )
+    };
+    machine_of(&format!(
+        "weir: 1\nlink_types:\n  pcie: {}\n  mem: {}\n  up: {}\n  sock: {}\ntree:\n{}{}links:\n  - {{ between: [rc0, rc1], type: sock }}\n",
+        of(pcie),
+        of([95.4, 0.0]),
+        of(up),
+        of(sock),
+        socket(0, "0-2"),
+        socket(1, "3-5")
+    ))
+}
+
+/// A step along what the rows hardly tell takes a latency below 0. From the true values, and from others, the fit ends at the true
+/// ones within four standard errors, and no further off the rows than the 1 % that was put on them.
+#[test]
+fn a_latency_that_a_step_takes_to_0_comes_back() {
+    for machine in [
+        sockets([21.11, 1148.0], [36.4, 1914.0], [19.2, 1915.0]),
+        sockets([26.191, 3012.0], [33.941, 4311.0], [24.252, 2400.0]),
+    ] {
+        let (_, log) = read_log_text("log", MEASURED, &machine, &ReadOptions::default()).expect("a table");
+        let options = FitOptions { hold_out: 0.0, finer: Choice::No, ..FitOptions::default() };
+        let found = fit(&machine, &built_in("max-min"), &log.experiments, &options).expect("a fit");
+        for (name, expected) in [("pcie", 1148e-9), ("up", 1914e-9), ("sock", 1915e-9)] {
+            let name = format!("latency of {name}");
+            let fitted = found.parameters.iter().find(|fitted| fitted.parameter.name == name).expect("it is fitted");
+            let Known::Error(error) = fitted.known else { panic!("{name}: {:?}", fitted.known) };
+            assert!((fitted.value - expected).abs() < 4.0 * error, "{name}: {} ± {error}", fitted.value);
+            assert!(error < 0.1e-6, "{name}: {} ± {error}", fitted.value);
+        }
+        assert!(mean_error(&found.rows).expect("rows") < 0.011, "{:?}", mean_error(&found.rows));
+    }
+}
