@@ -43,7 +43,8 @@ pub(crate) const UNEVEN: &str = "; GPUs of this model have several links to some
 
 use Joined::{AllToAll, OfMachine, Paired, Switched};
 
-const fn nvidia(
+const fn model(
+    vendor: u16,
     word: &'static str,
     name: &'static str,
     spellings: &'static [&'static str],
@@ -51,18 +52,7 @@ const fn nvidia(
     links: u32,
     joined: Joined,
 ) -> Module {
-    Module { word, name, spellings, vendor: VENDOR_NVIDIA, devices, links, joined, chip_links: 0 }
-}
-
-const fn amd(
-    word: &'static str,
-    name: &'static str,
-    spellings: &'static [&'static str],
-    devices: &'static [u16],
-    links: u32,
-    joined: Joined,
-) -> Module {
-    Module { vendor: VENDOR_AMD, ..nvidia(word, name, spellings, devices, links, joined) }
+    Module { word, name, spellings, vendor, devices, links, joined, chip_links: 0 }
 }
 
 /// Device ids and names: the PCI ID repository (`pci.ids` of 2026-08-22); B300 and GB300: NVIDIA's open-gpu-kernel-modules, README,
@@ -78,8 +68,9 @@ const fn amd(
 /// NCCL's dumps (`<c2c bw="44712" count="5"/>`); GB200 as GB300, *assumed*: NVIDIA's data sheets give both 900 GB/s for two GPUs, as much
 /// as GH200 for one.
 const MODELS: [Module; 21] = [
-    nvidia("p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
-    nvidia(
+    model(VENDOR_NVIDIA, "p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
+    model(
+        VENDOR_NVIDIA,
         "v100",
         "V100 SXM2",
         &["V100 SXM2", "V100-SXM2", "V100 DGXS", "GV100 DGX1-V", "GV100 SXM2"],
@@ -87,10 +78,11 @@ const MODELS: [Module; 21] = [
         6,
         Paired,
     ),
-    nvidia("v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, Switched),
-    nvidia("a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, Switched),
-    nvidia("a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, Switched),
-    nvidia(
+    model(VENDOR_NVIDIA, "v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, Switched),
+    model(VENDOR_NVIDIA, "a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, Switched),
+    model(VENDOR_NVIDIA, "a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, Switched),
+    model(
+        VENDOR_NVIDIA,
         "h100",
         "H100 SXM5",
         &["H100 SXM", "H100-SXM", "H100 80GB HBM3"],
@@ -98,21 +90,29 @@ const MODELS: [Module; 21] = [
         18,
         Switched,
     ),
-    nvidia("h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
-    nvidia("h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
-    nvidia("h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
-    nvidia("gh200", "GH200", &["GH200"], &[0x2342, 0x2348], 18, OfMachine).with_chip_links(10),
-    nvidia("b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
-    nvidia("b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
-    nvidia("gb200", "GB200", &["GB200"], &[0x2941], 18, Switched).with_chip_links(5),
-    nvidia("b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
-    nvidia("gb300", "GB300", &["GB300"], &[0x31a1, 0x31c2, 0x31c3], 18, Switched).with_chip_links(5),
-    amd("mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, OfMachine),
-    amd("mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, OfMachine),
-    amd("mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
-    amd("mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
-    amd("mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
-    amd("mi350x", "MI350X or MI355X", &["MI350X", "MI355X"], &[0x75a0, 0x75a3, 0x75b0, 0x75b3], 7, AllToAll(8)),
+    model(VENDOR_NVIDIA, "h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
+    model(VENDOR_NVIDIA, "h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
+    model(VENDOR_NVIDIA, "h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
+    model(VENDOR_NVIDIA, "gh200", "GH200", &["GH200"], &[0x2342, 0x2348], 18, OfMachine).with_chip_links(10),
+    model(VENDOR_NVIDIA, "b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
+    model(VENDOR_NVIDIA, "b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
+    model(VENDOR_NVIDIA, "gb200", "GB200", &["GB200"], &[0x2941], 18, Switched).with_chip_links(5),
+    model(VENDOR_NVIDIA, "b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
+    model(VENDOR_NVIDIA, "gb300", "GB300", &["GB300"], &[0x31a1, 0x31c2, 0x31c3], 18, Switched).with_chip_links(5),
+    model(VENDOR_AMD, "mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, OfMachine),
+    model(VENDOR_AMD, "mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, OfMachine),
+    model(VENDOR_AMD, "mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
+    model(VENDOR_AMD, "mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
+    model(VENDOR_AMD, "mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
+    model(
+        VENDOR_AMD,
+        "mi350x",
+        "MI350X or MI355X",
+        &["MI350X", "MI355X"],
+        &[0x75a0, 0x75a3, 0x75b0, 0x75b3],
+        7,
+        AllToAll(8),
+    ),
 ];
 
 impl Module {

@@ -142,6 +142,6 @@ pub struct LinkCounts {
     /// Sum over packets of the time from when one could have been sent over it to when it was, its last piece if it is split;
     /// ps.
     pub waited: u64,
-    /// Packets that have waited for it, one that is split once, with its last piece.
+    /// Packets of which `waited` is the sum: one that is split counts once, when its last piece is sent.
     pub whole: u64,
 }

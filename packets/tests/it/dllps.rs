@@ -56,6 +56,11 @@ fn a_packet_that_is_split_has_one_dllp_behind_it() {
     tree.nodes[0].split = Some(64);
     let (_, counts) = run(&tree, &[(1, 2)]);
     assert_eq!([0, 1, 2, 3].map(|link| counts[link].dllps), [0, PACKETS, 4 * PACKETS, 0]);
+    // Waits are per packet, not per piece.
+    assert_eq!(
+        [0, 3].map(|link| (counts[link].packets, counts[link].whole)),
+        [(PACKETS, PACKETS), (4 * PACKETS, PACKETS)]
+    );
 }
 
 /// Both ways at once: all that each source waits for is DLLPs of its own link, which no transfer is to blame for.

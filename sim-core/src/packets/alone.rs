@@ -41,7 +41,7 @@ pub fn packet_time_alone(
     let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
     let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
     let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
-    let interval = binding(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
+    let interval = effective(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
     let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));
     let spec = TransferSpec {
         bytes,
@@ -66,9 +66,9 @@ pub fn packet_time_alone(
     }
 }
 
-/// The interval of a limit, or 0 where the first link takes longer for each packet: packets that lag ever more behind their limit
-/// would never come into a period. Packets of a read may be smaller than the link's.
-fn binding(interval: u64, first: &LinkSettings, is_read: bool) -> u64 {
+/// The interval of a limit, or 0 where the first link takes longer for each packet, so that the limit changes nothing: packets that
+/// lag ever more behind their limit would never come into a period. Packets of a read may be smaller than the link's.
+fn effective(interval: u64, first: &LinkSettings, is_read: bool) -> u64 {
     let sends = first.rate.time(u64::from(first.payload) + u64::from(first.header));
     if interval <= sends && !is_read { 0 } else { interval }
 }

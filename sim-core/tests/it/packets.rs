@@ -121,6 +121,10 @@ fn a_read_takes_a_round_trip() {
         packet_time_alone(&settings(&fabric), &fabric, routes.links(route), bytes, limit, carriage, &|| false)
             .map(|time| time.0)
     };
+    // Who halts it is not told a time.
+    let halted =
+        packet_time_alone(&settings(&fabric), &fabric, routes.links(route), 512, f64::INFINITY, carriage, &|| true);
+    assert_eq!(halted, None);
     // Each direction: a header of the first link, then all of it over the second one, and two latencies.
     let (request, answer) = (24_000 + 24_000 + 200_000, 20_000 + 2 * 276_000 + 200_000);
     assert_eq!(time(512, f64::INFINITY), Some(request + 200_000 + answer));
