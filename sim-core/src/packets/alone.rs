@@ -41,7 +41,8 @@ pub fn packet_time_alone(
     let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
     let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
     let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
-    let interval = effective(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
+    let interval =
+        effective(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
     let read = carriage.is_read.then(|| settings.reads.spec(&back, 1));
     let spec = TransferSpec {
         bytes,
