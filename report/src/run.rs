@@ -131,6 +131,7 @@ impl Run<'_> {
             sent_bytes,
             bottleneck,
             queued_behind,
+            held: outcome.held.get(i).cloned().unwrap_or_default(),
             at: outcome.now,
         })
     }
@@ -253,23 +254,20 @@ pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
     (alone.0 > 0).then(|| (transfer.times.end - transfer.times.ready).seconds() / alone.seconds())
 }
 
-/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far. Packets may wait in buffers
-/// once they have left: over [start, end) where they are simulated.
+/// The mean rate of a transfer of a run, as [`mean_rate_of`].
 pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
-    let mut transfer = run.departure(task)?;
-    if run.outcome.packets.is_some() {
-        transfer.times.sent = transfer.times.end;
-    }
-    mean_rate_of(&transfer)
+    mean_rate_of(&run.arbiter, &run.departure(task)?)
 }
 
-/// As [`mean_rate`], where no packets are simulated.
-pub(crate) fn mean_rate_of(transfer: &Departure) -> Option<f64> {
+/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far. Packets may wait in buffers
+/// once they have left: over [start, end) where they are simulated.
+pub(crate) fn mean_rate_of(arbiter: &ArbiterInfo<'_>, transfer: &Departure) -> Option<f64> {
     let times = transfer.times;
     if times.start.is_never() {
         return None;
     }
-    let until = if times.sent.is_never() { transfer.at } else { times.sent };
+    let sent = if arbiter.packets.is_some() { times.end } else { times.sent };
+    let until = if sent.is_never() { transfer.at } else { sent };
     let span = until - times.start;
     (span.0 > 0).then(|| transfer.sent_bytes as f64 / span.seconds())
 }

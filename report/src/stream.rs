@@ -1,14 +1,14 @@
 //! Transfers as lines, one by one while a run goes on: CSV, or JSON.
 
 use std::io::{self, Write};
-use weir_scenario::{Regions, Scenario};
+use weir_scenario::Scenario;
 
 use serde::Serialize;
 use weir_optimize::text::csv_field;
 use weir_sim_core::Departure;
 
 use crate::json::{TransferRow, transfer_row, write_json};
-use crate::{Alone, Run, write_streamed};
+use crate::{Alone, ArbiterInfo, Run, write_streamed};
 
 /// Where the transfers of a run went, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,11 +54,11 @@ impl Lines {
         self,
         scenario: &Scenario,
         alone: &Alone<'_>,
-        regions: Option<&Regions>,
+        arbiter: &ArbiterInfo<'_>,
         transfer: &Departure,
         mut out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(row) = transfer_row(scenario, alone, regions, transfer) else { return Ok(()) };
+        let Some(row) = transfer_row(scenario, alone, arbiter, transfer) else { return Ok(()) };
         match self {
             Self::Csv => csv(&row, out),
             Self::Json => {

@@ -7,7 +7,7 @@ use crate::engines::{Begins, Engines, Look};
 use crate::event_queue::{EventPhase, EventQueue, TaskEvent};
 use crate::fingerprint::{Fingerprint, Happened};
 use crate::flows::Ended;
-use crate::mover::Mover;
+use crate::mover::{Mover, TransferState};
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::service::ServiceId;
 use crate::setup::{RunOptions, Sharing, Simulation};
@@ -98,7 +98,7 @@ impl<'a, S: Store> Instant<'a, S> {
         flows.take_ended(now, &mut self.ended);
         let changes = flows.change_links(now)?;
         self.complete(now, flows.tells_arrivals());
-        flows.take_arrived(&mut self.arrived);
+        self.take_arrived(flows);
         loop {
             self.happen(now);
             self.grant(now);
@@ -106,6 +106,22 @@ impl<'a, S: Store> Instant<'a, S> {
                 return Ok(changes);
             }
             self.start(now, flows);
+        }
+    }
+
+    /// Transfers that have arrived, where the mover tells that. The last packet of one may have waited since it was sent.
+    fn take_arrived(&mut self, flows: &mut Mover<'_>) {
+        for state in flows.take_arrived() {
+            self.arrived.push(state.task);
+            self.note(state);
+        }
+    }
+
+    fn note(&mut self, state: TransferState) {
+        let TransferState { task, sent_bytes, bottleneck, held } = state;
+        self.store.note(task, sent_bytes, bottleneck);
+        if !held.is_empty() {
+            self.store.note_held(task, held);
         }
     }
 
@@ -319,9 +335,7 @@ impl<'a, S: Store> Instant<'a, S> {
         mut flows: Mover<'_>,
         phases: Option<Vec<PhaseRecord>>,
     ) -> Result<Outcome, SimError> {
-        for (task, sent, bottleneck) in flows.close(now) {
-            self.store.note(task, sent, bottleneck);
-        }
+        flows.close(now).into_iter().for_each(|state| self.note(state));
         let outcome = Outcome {
             stop,
             now,
@@ -340,6 +354,7 @@ impl<'a, S: Store> Instant<'a, S> {
             sent_bytes: Vec::new(),
             bottlenecks: Vec::new(),
             queued_behind: Vec::new(),
+            held: Vec::new(),
             phases,
         };
         self.audit.finish(&outcome)?;
@@ -357,8 +372,8 @@ impl Instant<'_, Whole<'_>> {
         phases: Option<Vec<PhaseRecord>>,
     ) -> Result<Outcome, SimError> {
         let outcome = self.close(stop, now, flows, phases)?;
-        let Whole { times, sent_bytes, bottlenecks, queued_behind, .. } = self.store;
-        Ok(Outcome { tasks: times, sent_bytes, bottlenecks, queued_behind, ..outcome })
+        let Whole { times, sent_bytes, bottlenecks, queued_behind, held, .. } = self.store;
+        Ok(Outcome { tasks: times, sent_bytes, bottlenecks, queued_behind, held, ..outcome })
     }
 }
 

@@ -62,8 +62,7 @@ pub use fabric::{Fabric, FabricError, Link, LinkSpec, Node};
 pub use fabric_builder::FabricBuilder;
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, RemarkCount, SimError, Stop, TaskTimes};
 pub use packets::{
-    PacketCounts, PacketLinkTotals, PacketSettings, PacketTransfer, PortPolicy, ReadSettings, cause_of,
-    packet_time_alone,
+    PacketCounts, PacketLinkTotals, PacketSettings, PortPolicy, ReadSettings, cause_of, packet_time_alone,
 };
 pub use progress::{remaining_after, time_to_send};
 pub use recorder::{Listener, MOST_RATES, TakeProgress};

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use weir_packets::Held;
 use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
@@ -19,6 +20,16 @@ use crate::packets::{PacketCounts, Packets};
 use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
 use crate::tasks::TaskId;
+
+/// What is known of a transfer that has arrived, or that a run which stops leaves behind.
+#[derive(Debug)]
+pub(crate) struct TransferState {
+    pub(crate) task: TaskId,
+    pub(crate) sent_bytes: u64,
+    pub(crate) bottleneck: Bottleneck,
+    /// Why its source had to wait, if packets did.
+    pub(crate) held: Vec<Held>,
+}
 
 /// What moves the bytes of a run.
 pub(crate) enum Mover<'a> {
@@ -42,7 +53,7 @@ impl<'a> Mover<'a> {
     ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
         if let Sharing::Packets(settings) = options.sharing {
-            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings, options)?)));
+            return Ok(Self::Packets(Box::new(Packets::new(simulation, census, settings, options)?)));
         }
         if options.phases || options.explain || options.changing.is_some() {
             tracing::debug!("phase by phase: phases are recorded, or links change");
@@ -150,13 +161,15 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
-    pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
-        match self {
+    /// The state of every active transfer at the end of an unfinished run.
+    pub(crate) fn close(&mut self, now: SimTime) -> Vec<TransferState> {
+        let by_rates = match self {
             Self::Plain(flows) => flows.close(now),
             Self::Incremental(shares) => shares.close(now),
-            Self::Packets(packets) => packets.close(now),
-        }
+            Self::Packets(packets) => return packets.close(now),
+        };
+        let state = |(task, sent_bytes, bottleneck)| TransferState { task, sent_bytes, bottleneck, held: Vec::new() };
+        by_rates.into_iter().map(state).collect()
     }
 
     /// Totals of all links up to `now`.
@@ -182,9 +195,10 @@ impl<'a> Mover<'a> {
     }
 
     /// Takes out the transfers that have arrived, where it tells that.
-    pub(crate) fn take_arrived(&mut self, out: &mut Vec<TaskId>) {
-        if let Self::Packets(packets) = self {
-            packets.take_arrived(out);
+    pub(crate) fn take_arrived(&mut self) -> Vec<TransferState> {
+        match self {
+            Self::Packets(packets) => packets.take_arrived(),
+            Self::Plain(_) | Self::Incremental(_) => Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a run returns: exact times per task, link statistics, and on request phases and explanations.
 
+use weir_packets::Held;
 use weir_plugin_api::{Binding, CallError, LinkId, Remark, SimDuration, SimTime};
 
 use crate::changes::{LinkChangeTotals, LinkStep, Reroute};
@@ -131,6 +132,8 @@ pub struct Outcome {
     /// Per task: the one that it waited behind for its engine's slot last, which gave one back, or was before it in the queue
     /// and not ready; [`TaskId::NONE`] for one that did not wait behind another.
     pub queued_behind: Vec<TaskId>,
+    /// Per task: why its source had to wait, from the longest wait on; empty where nothing went packet by packet.
+    pub held: Vec<Vec<Held>>,
     /// Per directed link, by its id: bytes, busy time and peak.
     pub links: Vec<LinkTotals>,
     /// Every phase in order of time; `None` where [`crate::RunOptions`] asked for none.

@@ -5,18 +5,23 @@ mod causes;
 mod network;
 mod settings;
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use weir_packets::{BufferFills, Engine, Held, Notice, PacketError, PortPhase, TransferSpec};
+use rustc_hash::FxHashMap;
+use weir_packets::{BufferFills, Engine, Notice, PacketError, PortPhase, TransferSpec};
 use weir_plugin_api::{ClassId, Flags, HORIZON, LinkId, SimDuration, SimTime};
 
 use crate::changes::{ChangeCursor, LinkChange, LinkChangeTotals, LinkStep};
 use crate::classes::Carriage;
 use crate::flows::Ended;
-use crate::outcome::{Bottleneck, LinkTotals, SimError};
+use crate::mover::TransferState;
+use crate::outcome::{LinkTotals, SimError};
 use crate::progress::time_to_send;
 use crate::setup::{RunOptions, Simulation};
-use crate::tasks::{TaskId, Work};
+use crate::store::NO_BOTTLENECK;
+use crate::stream::Census;
+use crate::tasks::TaskId;
 
 pub use alone::packet_time_alone;
 pub use causes::cause_of;
@@ -35,21 +40,10 @@ pub struct PacketCounts {
     pub fingerprint: u64,
     /// Per directed link.
     pub links: Vec<PacketLinkTotals>,
-    /// Per task; nothing for tasks that carry no bytes.
-    pub transfers: Vec<PacketTransfer>,
     /// What contended ports did, where [`RunOptions::explain`] asked for it. Transfers are task ids.
     pub phases: Option<Vec<PortPhase>>,
     /// How full input buffers were over time, where [`RunOptions::buffers`] asked for it.
     pub fills: Option<BufferFills>,
-}
-
-/// The packets of a transfer.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct PacketTransfer {
-    /// How many leave its source.
-    pub packets: u64,
-    /// Why its source had to wait, from the longest wait on.
-    pub held: Vec<Held>,
 }
 
 /// Packets that crossed a directed link.
@@ -61,9 +55,9 @@ pub(crate) struct Packets<'a> {
     settings: &'a PacketSettings,
     engine: Engine,
     next_end: SimTime,
-    arrived: Vec<TaskId>,
-    /// Transfers that have begun and not arrived.
-    active: usize,
+    arrived: Vec<TransferState>,
+    /// Transfers that have begun and not arrived, with their payload; looked up, and counted.
+    under_way: FxHashMap<u32, (ClassId, u64)>,
     /// Channels that are used, ascending: packets have their places here.
     channels: Vec<u8>,
     /// What went wrong when a transfer began; told at the end of the instant.
@@ -80,10 +74,13 @@ const LEAST_BANDWIDTH: f64 = 1.0;
 impl<'a> Packets<'a> {
     pub(crate) fn new(
         simulation: &Simulation<'a>,
+        census: Option<&Census>,
         settings: &'a PacketSettings,
         options: &RunOptions<'a>,
     ) -> Result<Self, SimError> {
-        let (network, channels) = settings.network(simulation).map_err(|error| failed(SimTime(0), error.into()))?;
+        let census = census.map_or_else(|| Cow::Owned(Census::of(simulation.tasks)), Cow::Borrowed);
+        let network = settings.network(simulation, &census);
+        let (network, channels) = network.map_err(|error| failed(SimTime(0), error.into()))?;
         let fabric = simulation.fabric.view();
         let make = |policy: &PortPolicy| {
             let refused = |error| PacketError::Refused { arbiter: policy.name.clone(), error };
@@ -105,7 +102,7 @@ impl<'a> Packets<'a> {
             engine,
             next_end: SimTime::NEVER,
             arrived: Vec::new(),
-            active: 0,
+            under_way: FxHashMap::default(),
             channels,
             failed: None,
             changes: options
@@ -131,7 +128,7 @@ impl<'a> Packets<'a> {
             window: self.settings.window,
             read: carriage.is_read.then(|| self.settings.reads.spec(&back, requests)),
         };
-        self.active += 1;
+        self.under_way.insert(task.0, (class, bytes));
         if let Err(error) = self.engine.admit(now.0, task.0, &spec) {
             self.failed.get_or_insert(error);
         }
@@ -152,7 +149,7 @@ impl<'a> Packets<'a> {
         self.next_end = match next {
             // The run ends here: it was stopped, or the next end comes after the last instant.
             u64::MAX if halt() => now,
-            u64::MAX if self.active > 0 => SimTime(options.until.0.saturating_add(1)),
+            u64::MAX if !self.under_way.is_empty() => SimTime(options.until.0.saturating_add(1)),
             next => SimTime(next),
         };
         Ok(())
@@ -160,7 +157,7 @@ impl<'a> Packets<'a> {
 
     /// Nothing more happens within the horizon, and something later.
     fn beyond_horizon(&self, until: SimTime, options: &RunOptions<'_>) -> Option<SimError> {
-        let waits = self.active > 0 && !self.engine.is_idle() && self.engine.next_time() > HORIZON.0;
+        let waits = !self.under_way.is_empty() && !self.engine.is_idle() && self.engine.next_time() > HORIZON.0;
         if !waits || !until.is_never() || options.until <= HORIZON || !self.next_change().is_never() {
             return None;
         }
@@ -183,7 +180,7 @@ impl<'a> Packets<'a> {
 
     /// When links change next in a way that matters to a transfer; [`SimTime::NEVER`] for not any more.
     pub(crate) fn next_change(&self) -> SimTime {
-        let Some(changes) = self.changes.as_ref().filter(|_| self.active > 0) else { return SimTime::NEVER };
+        let Some(changes) = self.changes.as_ref().filter(|_| !self.under_way.is_empty()) else { return SimTime::NEVER };
         let is_lost = |link: LinkId| self.engine.waits_for(link.0) && !changes.may_rise(link);
         if self.engine.is_idle() && (0..self.settings.links.len()).any(|link| is_lost(LinkId::from_index(link))) {
             return SimTime::NEVER;
@@ -219,22 +216,30 @@ impl<'a> Packets<'a> {
         while let Some((_, notice)) = self.engine.take_notice(now.0) {
             match notice {
                 Notice::Sent(id) => {
-                    let task = TaskId(id);
-                    let Work::Carries { bytes, class } = self.simulation.tasks.tasks()[task.index()].work else {
-                        continue;
-                    };
+                    let (task, Some(&(class, bytes))) = (TaskId(id), self.under_way.get(&id)) else { continue };
                     out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(now, task), rerouted: None });
                 }
                 Notice::Ended(id) => {
-                    self.active -= 1;
-                    self.arrived.push(TaskId(id));
+                    let state = self.state(now, TaskId(id));
+                    self.arrived.extend(state);
+                    self.under_way.remove(&id);
+                    self.engine.forget(id);
                 }
             }
         }
     }
 
-    pub(crate) fn take_arrived(&mut self, out: &mut Vec<TaskId>) {
-        out.append(&mut self.arrived);
+    /// What is known of a transfer that is under way.
+    fn state(&self, now: SimTime, task: TaskId) -> Option<TransferState> {
+        let &(_, bytes) = self.under_way.get(&task.0)?;
+        let sent_bytes = self.engine.sent_bytes(task.0, bytes);
+        let has_sent = sent_bytes > 0 || bytes == 0;
+        let bottleneck = if has_sent { self.bottleneck(now, task) } else { NO_BOTTLENECK };
+        Some(TransferState { task, sent_bytes, bottleneck, held: self.engine.held(task.0) })
+    }
+
+    pub(crate) fn take_arrived(&mut self) -> Vec<TransferState> {
+        std::mem::take(&mut self.arrived)
     }
 
     /// Does what is due at `now`, with the transfers that have begun.
@@ -246,17 +251,13 @@ impl<'a> Packets<'a> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.active
+        self.under_way.len()
     }
 
-    pub(crate) fn close(&self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
-        let tasks = (0..).map(TaskId).zip(self.simulation.tasks.tasks());
-        let carried = tasks.filter_map(|(task, of)| match of.work {
-            Work::Carries { bytes, .. } => Some((task, self.engine.sent_bytes(task.0, bytes))),
-            _ => None,
-        });
-        // Those that have sent all are noted again: the last packet of one may be on the wire.
-        carried.filter(|&(_, sent)| sent > 0).map(|(task, sent)| (task, sent, self.bottleneck(now, task))).collect()
+    pub(crate) fn close(&self, now: SimTime) -> Vec<TransferState> {
+        let mut tasks: Vec<u32> = self.under_way.keys().copied().collect();
+        tasks.sort_unstable();
+        tasks.into_iter().filter_map(|task| self.state(now, TaskId(task))).collect()
     }
 
     /// The last instant that packets have come to.
@@ -271,26 +272,15 @@ impl<'a> Packets<'a> {
     }
 
     pub(crate) fn counts(&mut self, now: SimTime) -> PacketCounts {
-        let transfers = (0..).zip(self.simulation.tasks.tasks());
         PacketCounts {
             hops: self.engine.hops(),
             skipped_hops: self.engine.skipped_hops(),
             most_packets: self.engine.most_packets() as u64,
             fingerprint: self.engine.fingerprint(),
             links: self.engine.counts(now.0),
-            transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
             phases: self.engine.port_phases(now.0),
             fills: self.engine.buffer_fills(now.0),
         }
-    }
-
-    fn transfer(&self, id: u32, work: Work) -> PacketTransfer {
-        let Work::Carries { bytes, class } = work else { return PacketTransfer::default() };
-        let Simulation { routes, tasks, .. } = self.simulation;
-        let first = routes.links(tasks.classes.route(class)).first();
-        let carriage = tasks.classes.carriage(class);
-        let packets = first.map_or(0, |&first| self.settings.packets(first, carriage, bytes));
-        PacketTransfer { packets, held: self.engine.held(id) }
     }
 }
 

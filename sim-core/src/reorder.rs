@@ -10,7 +10,7 @@ use crate::answer::AnswerError;
 use crate::audit_error::AuditError;
 use crate::changes::Reroute;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
-use crate::packets::{PacketCounts, PacketTransfer};
+use crate::packets::PacketCounts;
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
 impl Places {
@@ -46,6 +46,7 @@ impl Places {
             phases: outcome.phases.map(|phases| phases.into_iter().map(|phase| self.phase(phase)).collect()),
             reroutes: self.reroutes(outcome.reroutes),
             packets: outcome.packets.map(|packets| self.packets(packets)),
+            held: self.place.iter().filter_map(|p| outcome.held.get(at(p))).map(|held| self.held(held)).collect(),
             ..outcome
         }
     }
@@ -62,23 +63,21 @@ impl Places {
         reroutes
     }
 
+    fn held(&self, held: &[Held]) -> Vec<Held> {
+        let by = |by: u32| self.task.get(by as usize).map_or(by, |task| task.0);
+        held.iter().map(|held| Held { by: held.by.map(by), ..*held }).collect()
+    }
+
     fn packets(&self, packets: PacketCounts) -> PacketCounts {
-        let own = |held: &Held| {
-            let by = held.by.map(|by| self.task.get(by as usize).map_or(by, |task| task.0));
-            Held { by, ..*held }
-        };
-        let transfer = |place: &u32| {
-            let of = &packets.transfers[*place as usize];
-            PacketTransfer { held: of.held.iter().map(own).collect(), ..*of }
-        };
-        let transfers = self.place.iter().map(transfer).collect();
         let mut phases = packets.phases;
         for port in phases.iter_mut().flatten().flat_map(|phase| &mut phase.ports) {
             let grants = port.cycle.iter_mut().flat_map(|cycle| &mut cycle.grants);
             grants.for_each(|grant| grant.transfer = self.original(TaskId(grant.transfer)).0);
-            port.waits.iter_mut().for_each(|(id, held)| (*id, *held) = (self.original(TaskId(*id)).0, own(held)));
+            for (id, held) in &mut port.waits {
+                (*id, *held) = (self.original(TaskId(*id)).0, self.held(std::slice::from_ref(held))[0]);
+            }
         }
-        PacketCounts { transfers, phases, ..packets }
+        PacketCounts { phases, ..packets }
     }
 
     pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {

@@ -1,5 +1,6 @@
 //! What a run keeps of its tasks: all of them from the beginning to the end, or only the active ones of a stream.
 
+use weir_packets::Held;
 use weir_plugin_api::{Binding, SimDuration, SimTime};
 
 use crate::outcome::{Bottleneck, TaskTimes};
@@ -20,6 +21,8 @@ pub(crate) trait Store {
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck);
     /// A task got the slot that another one has given back.
     fn note_queued(&mut self, task: TaskId, behind: TaskId);
+    /// What the source of a transfer has waited for that went packet by packet.
+    fn note_held(&mut self, task: TaskId, held: Vec<Held>);
     /// When the next task that waits for nothing is released; [`SimTime::NEVER`] after the last.
     fn next_release(&self) -> SimTime;
     /// The next task to be released, if that is due.
@@ -44,6 +47,8 @@ pub(crate) struct Whole<'a> {
     pub(crate) sent_bytes: Vec<u64>,
     pub(crate) bottlenecks: Vec<Bottleneck>,
     pub(crate) queued_behind: Vec<TaskId>,
+    /// Empty until one is noted.
+    pub(crate) held: Vec<Vec<Held>>,
     left: usize,
 }
 
@@ -62,6 +67,7 @@ impl<'a> Whole<'a> {
             sent_bytes: vec![0; count],
             bottlenecks: vec![NO_BOTTLENECK; count],
             queued_behind: vec![TaskId::NONE; count],
+            held: Vec::new(),
             left: count,
         }
     }
@@ -92,6 +98,11 @@ impl Store for Whole<'_> {
     #[inline]
     fn note_queued(&mut self, task: TaskId, behind: TaskId) {
         self.queued_behind[task.index()] = behind;
+    }
+
+    fn note_held(&mut self, task: TaskId, held: Vec<Held>) {
+        self.held.resize(self.times.len(), Vec::new());
+        self.held[task.index()] = held;
     }
 
     #[inline]

@@ -6,6 +6,7 @@
 //! ```
 
 use rustc_hash::FxHashMap;
+use weir_packets::Held;
 use weir_plugin_api::{ClassId, SimDuration, SimTime};
 
 use crate::outcome::{Bottleneck, TaskTimes};
@@ -29,7 +30,7 @@ pub struct Arrival {
 }
 
 /// A transfer that has ended, or that a run which stops leaves behind.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Departure {
     /// Its id, with which it came.
     pub task: TaskId,
@@ -49,6 +50,8 @@ pub struct Departure {
     pub bottleneck: Bottleneck,
     /// The one that it waited behind for its engine's slot last; [`TaskId::NONE`] for nobody.
     pub queued_behind: TaskId,
+    /// Why its source had to wait, from the longest wait on, where it went packet by packet.
+    pub held: Vec<Held>,
     /// The instant of this report: its end, or where the run stops.
     pub at: SimTime,
 }
@@ -79,29 +82,46 @@ pub trait Departures {
 /// What a run must know of all its transfers before the first one comes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Census {
-    per_class: Vec<u32>,
+    classes: Vec<OfClass>,
     transfers: usize,
     most_bytes: u64,
 }
 
+/// Of one class: how many transfers there are and their payload, how many of them have no engine, and the engines of the others.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct OfClass {
+    pub(crate) transfers: u32,
+    bytes: u64,
+    pub(crate) without_engine: u32,
+    pub(crate) engines: Vec<EngineId>,
+}
+
 impl Census {
     /// Of all transfers of a graph.
-    pub(crate) fn of(tasks: &TaskGraph) -> Self {
-        let mut census = Self { per_class: vec![0; tasks.classes.len()], ..Self::default() };
+    #[must_use]
+    pub fn of(tasks: &TaskGraph) -> Self {
+        let mut census = Self { classes: vec![OfClass::default(); tasks.classes.len()], ..Self::default() };
         for task in &tasks.tasks {
             if let Work::Carries { bytes, class } = task.work {
-                census.add(class, bytes);
+                census.add(class, task.engine, bytes);
             }
         }
         census
     }
 
-    /// Counts one more transfer of this class, with its payload.
-    pub fn add(&mut self, class: ClassId, bytes: u64) {
-        if self.per_class.len() <= class.index() {
-            self.per_class.resize(class.index() + 1, 0);
+    /// Counts one more transfer of this class, with its engine and its payload.
+    pub fn add(&mut self, class: ClassId, engine: EngineId, bytes: u64) {
+        if self.classes.len() <= class.index() {
+            self.classes.resize(class.index() + 1, OfClass::default());
         }
-        self.per_class[class.index()] += 1;
+        let own = &mut self.classes[class.index()];
+        own.transfers += 1;
+        own.bytes = own.bytes.saturating_add(bytes);
+        if engine == EngineId::NONE {
+            own.without_engine += 1;
+        } else if !own.engines.contains(&engine) {
+            own.engines.push(engine);
+        }
         self.transfers += 1;
         self.most_bytes = self.most_bytes.max(bytes);
     }
@@ -112,10 +132,15 @@ impl Census {
         self.transfers
     }
 
-    /// How many there are of each class, up to the last one that has any.
-    #[must_use]
-    pub(crate) fn per_class(&self) -> &[u32] {
-        &self.per_class
+    /// The classes that have any, each with the payload of all of its transfers.
+    pub fn bytes(&self) -> impl Iterator<Item = (ClassId, u64)> {
+        self.classes().map(|(class, own)| (class, own.bytes))
+    }
+
+    /// The classes that have any.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, &OfClass)> {
+        let all = self.classes.iter().enumerate().filter(|(_, own)| own.transfers > 0);
+        all.map(|(class, own)| (ClassId::from_index(class), own))
     }
 
     /// The largest payload; 0 where there is none.
@@ -135,7 +160,7 @@ pub struct Traffic<'a> {
     pub departures: &'a mut dyn Departures,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ActiveTransfer {
     id: TaskId,
     task: Task,
@@ -143,6 +168,7 @@ struct ActiveTransfer {
     sent_bytes: u64,
     bottleneck: Bottleneck,
     queued_behind: TaskId,
+    held: Vec<Held>,
 }
 
 impl Departure {
@@ -162,14 +188,14 @@ impl ActiveTransfer {
         let Arrival { task: id, start, engine, class, bytes } = arrival;
         let task = Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } };
         let (times, bottleneck, queued_behind) = (TaskTimes::NEVER, NO_BOTTLENECK, TaskId::NONE);
-        Self { id, task, times, sent_bytes: 0, bottleneck, queued_behind }
+        Self { id, task, times, sent_bytes: 0, bottleneck, queued_behind, held: Vec::new() }
     }
 
-    fn departure(&self, at: SimTime) -> Option<Departure> {
+    fn departure(&mut self, at: SimTime) -> Option<Departure> {
         let Work::Carries { bytes, class } = self.task.work else { return None };
         let Self { id: task, times, sent_bytes, bottleneck, queued_behind, .. } = *self;
-        let (engine, lead) = (self.task.engine, SimDuration::ZERO);
-        Some(Departure { task, class, engine, lead, bytes, times, sent_bytes, bottleneck, queued_behind, at })
+        let (engine, lead, held) = (self.task.engine, SimDuration::ZERO, std::mem::take(&mut self.held));
+        Some(Departure { task, class, engine, lead, bytes, times, sent_bytes, bottleneck, queued_behind, held, at })
     }
 }
 
@@ -258,9 +284,9 @@ impl<'a> Streamed<'a> {
     pub(crate) fn leave(&mut self, at: SimTime) -> Result<(), Halt> {
         self.hand_over()?;
         let mut rest: Vec<ActiveTransfer> =
-            self.active().into_iter().copied().chain(self.next.map(ActiveTransfer::new)).collect();
+            self.active().into_iter().cloned().chain(self.next.map(ActiveTransfer::new)).collect();
         rest.sort_unstable_by_key(|transfer| transfer.id);
-        rest.iter()
+        rest.iter_mut()
             .filter_map(|transfer| transfer.departure(at))
             .try_for_each(|departure| self.departures.take(&departure))
     }
@@ -287,6 +313,10 @@ impl Store for Streamed<'_> {
 
     fn note_queued(&mut self, task: TaskId, behind: TaskId) {
         self.transfer_mut(task).queued_behind = behind;
+    }
+
+    fn note_held(&mut self, task: TaskId, held: Vec<Held>) {
+        self.transfer_mut(task).held = held;
     }
 
     fn next_release(&self) -> SimTime {

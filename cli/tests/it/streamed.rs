@@ -92,24 +92,26 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn json_lines_are_the_transfers_of_the_whole_run() {
-    for (arbiter, count) in [
-        ("max-min", 400),
-        ("max-min", 1500),
-        ("pcie-congestion", 300),
-        ("fcfs", 300),
-        ("strict-priority", 300),
-        ("equal-share", 300),
+    for (arbiter, count, how) in [
+        ("max-min", 400, "fluid"),
+        ("max-min", 1500, "fluid"),
+        ("pcie-congestion", 300, "fluid"),
+        ("fcfs", 300, "fluid"),
+        ("strict-priority", 300, "fluid"),
+        ("equal-share", 300, "fluid"),
+        ("max-min", 100, "packet"),
     ] {
         let case = Case::new(TREE, &[table(count, 7), table(count / 2, 8)]);
         let scenario = case.text("s.yaml");
-        let whole = run(&["run", &scenario, "--json", "--arbiter", arbiter]);
+        let how = ["--arbiter", arbiter, "--fidelity", how];
+        let whole = run(&[&["run", &scenario, "--json"], &how[..]].concat());
         let whole: Value = serde_json::from_str(&whole.stdout).expect("one object");
-        let streamed = run(&["run", &scenario, "--stream", "-", "--arbiter", arbiter]);
+        let streamed = run(&[&["run", &scenario, "--stream", "-"], &how[..]].concat());
         assert_eq!((streamed.code, streamed.stderr.contains("error")), (0, false), "{}", streamed.stderr);
         let mut lines = json_lines(&streamed.stdout);
         let summary = lines.pop().expect("the last line");
         for key in ["fingerprint", "makespan_ps", "events", "links", "complete", "input_sha256"] {
-            assert_eq!(summary[key], whole[key], "{arbiter}: {key}");
+            assert_eq!(summary[key], whole[key], "{how:?}: {key}");
         }
         assert_eq!(
             summary["streamed"],
@@ -118,7 +120,7 @@ fn json_lines_are_the_transfers_of_the_whole_run() {
         let mut expected = whole["transfers"].as_array().expect("a list").clone();
         // Stable: among those that end at the same time, file order.
         expected.sort_by_key(|transfer| transfer["end_ps"].as_u64());
-        assert_eq!(lines, expected, "{arbiter}");
+        assert_eq!(lines, expected, "{how:?}");
     }
 }
 
@@ -153,14 +155,21 @@ fn csv_has_what_json_has_and_stdout_the_summary() {
 
 #[test]
 fn a_run_that_stops_says_so_in_every_form() {
+    for fidelity in ["fluid", "packet"] {
+        stopped(fidelity);
+    }
+}
+
+fn stopped(fidelity: &str) {
     let case = Case::new(TREE, &[table(300, 5)]);
     let (scenario, csv, jsonl) = (case.text("s.yaml"), case.text("o.csv"), case.text("o.jsonl"));
-    let stopped = run(&["run", &scenario, "--stream", &csv, "--until", "2ms"]);
+    let stopped = run(&["run", &scenario, "--fidelity", fidelity, "--stream", &csv, "--until", "2ms"]);
     assert_eq!(stopped.code, 0);
     assert!(stopped.stdout.contains("(--until)") && stopped.stdout.contains("of 300 transfers have ended"));
     let rows = rows(&read(&case.path("o.csv")));
     assert_eq!(rows.last().map(|row| row[6].as_str()), Some(""), "the last row has no end");
-    let summary = run(&["run", &scenario, "--stream", &jsonl, "--until", "2ms", "--json"]).stdout;
+    let summary =
+        run(&["run", &scenario, "--fidelity", fidelity, "--stream", &jsonl, "--until", "2ms", "--json"]).stdout;
     let lines = json_lines(&read(&case.path("o.jsonl")));
     assert_eq!(lines.last(), json_lines(&summary).last());
     let last = lines.last().expect("a last line");

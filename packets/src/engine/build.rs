@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
 use weir_plugin_api::PortArbiter;
 
 use super::credit::Credit;
@@ -51,6 +52,7 @@ impl Engine {
             wires,
             inputs,
             routes: Vec::new(),
+            route_places: FxHashMap::default(),
             asking: vec![0; words as usize],
             asks: vec![Asked::NOTHING; slots as usize],
             arbiter_of,
@@ -63,8 +65,7 @@ impl Engine {
             sources,
             packets: Vec::new(),
             free_packets: Vec::new(),
-            transfers: Vec::new(),
-            requests: Vec::new(),
+            transfers: FxHashMap::default(),
             now: 0,
             active: 0,
             events: Events::default(),

@@ -36,13 +36,11 @@ impl Engine {
     /// The transfers that have begun and not come, ascending.
     #[must_use]
     pub fn under_way(&self) -> Vec<u32> {
-        let is_left = |own: &Option<super::Transfer>| own.as_ref().is_some_and(|own| own.missing > 0);
-        let left = (0..).zip(&self.transfers).filter(|(_, own)| is_left(own)).map(|(id, _)| id);
         let on_the_wire = self.notices.iter().filter_map(|(_, event)| match event {
             super::Event::Ended(id) => Some(id),
             _ => None,
         });
-        let mut all: Vec<u32> = left.chain(on_the_wire).collect();
+        let mut all: Vec<u32> = self.left().into_iter().chain(on_the_wire).collect();
         all.sort_unstable();
         all.dedup();
         all

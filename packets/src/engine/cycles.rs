@@ -223,8 +223,7 @@ impl Engine {
     /// The first grant since a phase began.
     fn begin_port_phase(&self, cycles: &mut Cycles) {
         cycles.is_open = true;
-        let senders = (0..).zip(&self.transfers).filter_map(|(id, of)| Some((id, of.as_ref()?)));
-        let senders = senders.filter(|(_, of)| of.left > 0);
+        let senders = self.left().into_iter().map(|id| (id, self.transfer(id))).filter(|(_, of)| of.left > 0);
         cycles.held = senders.map(|(id, of)| (id, of.held.until(cycles.since))).collect();
         for (link, output) in (0..).zip(&mut cycles.outputs) {
             output.before = self.times_until(cycles.since, link);

@@ -73,9 +73,16 @@ impl Engine {
     }
 
     /// The next packet of a transfer at an engine of its source asks for the first link of its route.
-    pub(super) fn ask_from_engine(&mut self, id: u32) {
-        let of = self.transfer(id);
+    pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
+        let of = self.transfers.get_mut(&id).expect("a transfer under way");
+        of.is_asking = true;
         let (out, engine, channel, header, place) = (of.first, of.engine, of.channel, of.header, of.route.0);
+        self.sums[out as usize].visible.add(of.ready);
+        let port = &mut self.ports[out as usize];
+        of.held.begin(port.own_end(now, id));
+        if !port.unexplained.contains(&id) {
+            port.unexplained.push(id);
+        }
         let wire = &self.wires[out as usize];
         let whole = u64::from(wire.payload).min(of.left);
         let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.bytes - of.left).min(whole)) as u32;

@@ -30,6 +30,7 @@ mod wires;
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
 use weir_plugin_api::{Head, PortArbiter};
 
 use crate::network::Network;
@@ -59,8 +60,9 @@ pub struct Engine {
     wires: Vec<Wire>,
     /// Links that enter nodes, those of a node beside one another.
     inputs: Vec<u32>,
-    /// Routes of transfers one after the other, each with [`NONE`] behind it.
+    /// Routes one after the other, each once and with [`NONE`] behind it; and where they are.
     routes: Vec<u32>,
+    route_places: FxHashMap<Box<[u32]>, (u32, u32)>,
     /// Per link: a bit for each requester that asks, and what it asks for.
     asking: Vec<u64>,
     asks: Vec<Asked>,
@@ -78,9 +80,8 @@ pub struct Engine {
     sources: Vec<Source>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
-    transfers: Vec<Option<Transfer>>,
-    /// Of transfers that are reads: their requests.
-    requests: Vec<Option<Transfer>>,
+    /// By number, those that have ended until they are forgotten; the requests of reads are beside them.
+    transfers: FxHashMap<u32, Transfer>,
     /// When something happened last.
     now: u64,
     active: usize,
@@ -129,10 +130,7 @@ impl Engine {
         self.end_port_phase(now);
         let transfer = self.begin(now, id, spec)?;
         let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
-        if id as usize >= self.transfers.len() {
-            self.transfers.resize_with(id as usize + 1, || None);
-        }
-        self.transfers[id as usize] = Some(transfer);
+        self.transfers.insert(id, transfer);
         self.active += 1;
         self.periods.forget();
         if spec.bytes == 0 {
@@ -155,11 +153,8 @@ impl Engine {
         let Some(engine) = self.sources[node as usize].begin(id) else {
             return Err(PacketError::Engines { transfer: id & !REQUESTS });
         };
-        let start = self.routes.len() as u32;
-        self.routes.extend_from_slice(spec.route);
-        self.routes.push(NONE);
         Ok(Transfer {
-            route: (start, self.routes.len() as u32),
+            route: self.place_of_route(spec.route),
             first,
             bytes: spec.bytes,
             left: spec.bytes,
@@ -182,6 +177,12 @@ impl Engine {
             queued: None,
             read: None,
         })
+    }
+
+    /// Forgets a transfer that has ended, so that memory does not grow with how many there were.
+    pub fn forget(&mut self, id: u32) {
+        self.transfers.remove(&id);
+        self.transfers.remove(&(id | REQUESTS));
     }
 
     /// When something happened last, ps.
@@ -261,13 +262,32 @@ impl Engine {
     }
 
     fn transfer(&self, id: u32) -> &Transfer {
-        let list = if id < REQUESTS { &self.transfers } else { &self.requests };
-        list[(id & !REQUESTS) as usize].as_ref().expect("a transfer under way")
+        self.transfers.get(&id).expect("a transfer under way")
     }
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
-        let list = if id < REQUESTS { &mut self.transfers } else { &mut self.requests };
-        list[(id & !REQUESTS) as usize].as_mut().expect("a transfer under way")
+        self.transfers.get_mut(&id).expect("a transfer under way")
+    }
+
+    /// The transfers that have not come, ascending, without the requests of reads.
+    fn left(&self) -> Vec<u32> {
+        let left = self.transfers.iter().filter(|(id, own)| **id < REQUESTS && own.missing > 0);
+        let mut left: Vec<u32> = left.map(|(&id, _)| id).collect();
+        left.sort_unstable();
+        left
+    }
+
+    /// Where a route is in the list of routes.
+    fn place_of_route(&mut self, route: &[u32]) -> (u32, u32) {
+        if let Some(&place) = self.route_places.get(route) {
+            return place;
+        }
+        let start = self.routes.len() as u32;
+        self.routes.extend_from_slice(route);
+        self.routes.push(NONE);
+        let place = (start, self.routes.len() as u32);
+        self.route_places.insert(route.into(), place);
+        place
     }
 
     /// The links of a transfer's route.

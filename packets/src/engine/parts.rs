@@ -133,3 +133,11 @@ pub(super) struct Port {
     /// Transfers whose packets wait here at their source for a reason that is not known yet.
     pub(super) unexplained: Vec<u32>,
 }
+
+impl Port {
+    /// From when on a packet of a transfer that starts here is held up: when the one before it has left.
+    pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
+        // A DLLP behind its packet has begun by now, so that the packet has left.
+        if self.sending == id && !self.sent_dllp { self.free_at.max(now) } else { now }
+    }
+}

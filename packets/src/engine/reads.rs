@@ -71,10 +71,7 @@ impl Engine {
         let mut requests = self.begin(now, number, &requests)?;
         requests.payload = 1;
         let node = self.wires[requests.first as usize].from;
-        if id as usize >= self.requests.len() {
-            self.requests.resize_with(id as usize + 1, || None);
-        }
-        self.requests[id as usize] = Some(requests);
+        self.transfers.insert(number, requests);
         self.source_ready(now, node, number);
         Ok(())
     }
@@ -105,7 +102,7 @@ impl Engine {
 
     /// Nothing more is asked of the source of a read: notes why, until a request comes.
     pub(super) fn nothing_asked(&mut self, now: u64, id: u32) {
-        let since = self.own_end(now, id);
+        let since = self.ports[self.transfer(id).first as usize].own_end(now, id);
         let number = id | REQUESTS;
         let requests = self.transfer(number);
         let reason = if requests.shut.is_some() {

@@ -6,26 +6,26 @@ impl Engine {
     /// How the source of a transfer was held up until now, from the longest on.
     #[must_use]
     pub fn held(&self, id: u32) -> Vec<Held> {
-        self.transfers.get(id as usize).and_then(Option::as_ref).map_or_else(Vec::new, |t| t.held.sorted())
+        self.transfers.get(&id).map_or_else(Vec::new, |t| t.held.sorted())
     }
 
     /// The longest wait of a transfer in a buffer on its way that is due to others: of its last packet, or behind another
     /// transfer's packet that goes elsewhere.
     #[must_use]
     pub fn queued(&self, id: u32) -> Option<Held> {
-        self.transfers.get(id as usize)?.as_ref()?.queued
+        self.transfers.get(&id)?.queued
     }
 
     /// When a transfer was admitted, ps; `None` where it was not.
     #[must_use]
     pub fn start(&self, id: u32) -> Option<u64> {
-        Some(self.transfers.get(id as usize)?.as_ref()?.start)
+        Some(self.transfers.get(&id)?.start)
     }
 
     /// Bytes of payload of a transfer that have left its source.
     #[must_use]
     pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {
-        self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
+        self.transfers.get(&id).map_or(0, |t| total - t.left)
     }
 
     /// The last instant that packets have come to, ps: sets of transfers that were moved on are ahead of [`Self::now`].

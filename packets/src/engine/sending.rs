@@ -35,13 +35,12 @@ impl Engine {
                 }
                 self.leave_queue(now, sent, queue, input, asked.piece)
             }
-            Requester::Engine { .. } => self.transfer(asked.transfer).ready,
+            Requester::Engine { .. } => self.leave_engine(now, sent, out, &asked),
         };
         self.ports[out as usize].sending = asked.transfer;
         self.send_on(now, sent, out, ready, &asked);
         if let Requester::Engine { node, engine } = asked.requester {
-            self.leave_engine(now, sent, out, &asked);
-            self.source_granted(now, node, engine, asked.transfer);
+            self.source_granted(now, node, engine, &asked);
         }
         if self.asking[first as usize..end as usize].iter().any(|&word| word != 0) {
             self.wake(out, sent);
@@ -49,23 +48,25 @@ impl Engine {
         bytes
     }
 
-    /// A packet of a transfer is sent from its source.
-    fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
-        self.end_wait(now, asked.transfer);
+    /// A packet of a transfer is sent from its source. Returns when it was ready there.
+    fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) -> u64 {
         self.sums[out as usize].granted.add(now);
         let transfer = self.transfer_mut(asked.transfer);
+        transfer.held.end(now);
         transfer.left -= u64::from(asked.units);
         transfer.granted += 1;
         transfer.is_asking = false;
         if let Some(read) = &mut transfer.read {
             read.pending -= u64::from(asked.units);
         }
-        if transfer.left == 0 {
+        let ready = transfer.ready;
+        if asked.is_last {
             self.periods.forget();
             if asked.transfer < REQUESTS {
                 self.notices.push(sent, Event::Sent(asked.transfer));
             }
         }
+        ready
     }
 
     /// Counts a grant, and takes its credit.

@@ -131,12 +131,11 @@ impl Engine {
     }
 
     fn find_components(&mut self) {
-        let active = (0..).zip(&self.transfers).filter(|(_, t)| t.as_ref().is_some_and(|t| t.missing > 0));
-        let with_requests = |(id, t): (u32, &Option<super::Transfer>)| {
-            let is_read = t.as_ref().is_some_and(|t| t.read.is_some());
+        let with_requests = |id: u32| {
+            let is_read = self.transfer(id).read.is_some();
             std::iter::once(id).chain(is_read.then_some(id | REQUESTS))
         };
-        let active: Vec<u32> = active.flat_map(with_requests).collect();
+        let active: Vec<u32> = self.left().into_iter().flat_map(with_requests).collect();
         // By link, and then by node: transfers whose packets meet in one queue depend on each other, too.
         let mut set_of = vec![NONE; self.ports.len() + self.sources.len()];
         let mut sets: Vec<Vec<u32>> = Vec::new();
@@ -295,11 +294,9 @@ impl Engine {
         if let Some(fills) = &self.fills {
             bound = bound.min(fills.end_of_bin(now));
         }
-        for (id, transfer) in (0..).zip(&self.transfers) {
-            let Some(transfer) = transfer.as_ref().filter(|t| t.missing > 0) else { continue };
-            if component.transfers.binary_search(&id).is_ok() {
-                continue;
-            }
+        let others = self.transfers.iter().filter(|(id, other)| **id < REQUESTS && other.missing > 0);
+        let others = others.filter(|(id, _)| component.transfers.binary_search(id).is_err());
+        for (_, transfer) in others {
             let link = &self.network.links[transfer.first as usize];
             let packets = transfer.left.div_ceil(u64::from(link.payload)).saturating_sub(1);
             let header = link.header.min(u32::from(transfer.header));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::events::Event;
+use super::grants::Asked;
 use super::{Engine, HeldCause, NONE};
 use crate::arbiter::draw;
 
@@ -122,12 +123,12 @@ impl Engine {
             self.unfilled.push(node);
             return;
         }
-        let transfer = self.transfer(id);
+        let transfer = self.transfers.get_mut(&id).expect("a transfer under way");
         if transfer.read.as_ref().is_some_and(|asked| asked.pending == 0) {
             return self.nothing_asked(now, id);
         }
         if transfer.granted - transfer.come >= transfer.window {
-            self.transfer_mut(id).shut = Some(self.own_end(now, id));
+            transfer.shut = Some(self.ports[transfer.first as usize].own_end(now, id));
             return;
         }
         // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
@@ -135,9 +136,10 @@ impl Engine {
         // Nor is one that has not been asked for.
         let due = if transfer.read.is_some() { due.max(now) } else { due };
         let ready = if transfer.interval == 0 { now } else { due };
-        self.transfer_mut(id).ready = ready;
+        transfer.ready = ready;
         if ready > now {
-            self.hold(self.own_end(now, id), ready, id, HeldCause::Limit);
+            let since = self.ports[transfer.first as usize].own_end(now, id);
+            self.hold(since, ready, id, HeldCause::Limit);
             self.events.push(ready, Event::Ready(id));
         } else {
             self.ask_from_source(now, id);
@@ -163,19 +165,9 @@ impl Engine {
         self.ask_from_source(now, id);
     }
 
-    /// A transfer's packet asks for the first link of its route.
-    pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
-        let transfer = self.transfer_mut(id);
-        transfer.is_asking = true;
-        let (out, ready) = (transfer.first, transfer.ready);
-        self.sums[out as usize].visible.add(ready);
-        self.ask_from_engine(id);
-        self.begin_wait(now, id);
-    }
-
     /// The packet of a transfer at an engine has been granted: its next one, or the next one of another transfer.
-    pub(super) fn source_granted(&mut self, now: u64, node: u32, engine: u32, id: u32) {
-        let is_last = self.transfer(id).left == 0;
+    pub(super) fn source_granted(&mut self, now: u64, node: u32, engine: u32, asked: &Asked) {
+        let (id, is_last) = (asked.transfer, asked.is_last);
         let source = &mut self.sources[node as usize];
         if is_last {
             source.end(engine, id);

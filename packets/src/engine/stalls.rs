@@ -87,6 +87,20 @@ impl Log {
         self.open.is_some()
     }
 
+    /// The packet waits at its source from `since` on.
+    pub(super) fn begin(&mut self, since: u64) {
+        self.open = Some(Wait { since, reason: None });
+    }
+
+    /// The packet is sent from its source at `now`.
+    pub(super) fn end(&mut self, now: u64) {
+        if let Some(Wait { since, reason: Some(reason) }) = self.open.take()
+            && now > since
+        {
+            self.add(reason, now - since);
+        }
+    }
+
     /// Ends the wait that is going on at `now`, and begins another one. Returns whether its reason must be looked up.
     pub(super) fn begin_again(&mut self, now: u64) -> bool {
         let Some(Wait { since, reason: Some(reason) }) = self.open else { return false };
@@ -133,27 +147,6 @@ pub(super) fn push_reason(reason: Option<Reason>, to: &mut Vec<u64>) {
 }
 
 impl Engine {
-    /// The packet of a transfer waits at its source from now on, or from when the one before it has left.
-    pub(super) fn begin_wait(&mut self, now: u64, id: u32) {
-        let since = self.own_end(now, id);
-        let out = self.transfer(id).first;
-        let port = &mut self.ports[out as usize];
-        if !port.unexplained.contains(&id) {
-            port.unexplained.push(id);
-        }
-        self.transfer_mut(id).held.open = Some(Wait { since, reason: None });
-    }
-
-    /// The packet of a transfer is sent from its source at `now`.
-    pub(super) fn end_wait(&mut self, now: u64, id: u32) {
-        let log = &mut self.transfer_mut(id).held;
-        if let Some(Wait { since, reason: Some(reason) }) = log.open.take()
-            && now > since
-        {
-            log.add(reason, now - since);
-        }
-    }
-
     /// The reasons of waits at an output's source that have begun by `now`.
     pub(super) fn explain_waits(&mut self, now: u64, out: u32) {
         if self.ports[out as usize].unexplained.is_empty() {
@@ -174,14 +167,6 @@ impl Engine {
         self.ports[out as usize].unexplained = waiting;
     }
 
-    /// From when on a packet of a transfer is held up: when the one before it has left.
-    pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
-        let out = self.transfer(id).first;
-        let port = &self.ports[out as usize];
-        // A DLLP behind its packet has begun by now, so that the packet has left.
-        if port.sending == id && !port.sent_dllp { port.free_at.max(now) } else { now }
-    }
-
     /// Time that a transfer's next packet is not ready, by its window or limit.
     pub(super) fn hold(&mut self, from: u64, to: u64, id: u32, cause: HeldCause) {
         let out = self.transfer(id).first;
@@ -192,7 +177,8 @@ impl Engine {
 
     /// From a source that cannot send to what sends instead.
     pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
-        let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
+        let of = self.transfer(id);
+        let (mut out, channel) = (of.first, u32::from(of.channel));
         if self.ports[out as usize].is_down {
             return (HeldCause::Down, out, NONE);
         }

@@ -1,18 +1,18 @@
 //! The lists of a result: each makes one row at a time while it is written.
 
 use weir_plugin_api::{Direction, LinkId, NodeId, SimDuration};
-use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, HeldCause, LinkTotals, PacketCounts, PhaseRecord, PhaseStep, TaskId};
+use weir_scenario::{PacketPlan, Regions, Scenario};
+use weir_sim_core::{Departure, HeldCause, LinkTotals, PhaseRecord, PhaseStep, TaskId};
 
 use super::list::RowMaker;
 use super::rows::{ExplainRow, ExplainedRow, HeldRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::cause::link_of;
 use crate::link::Ends;
 use crate::pairs::Pairs;
-use crate::run::{Carried, mean_rate, mean_rate_of};
+use crate::run::{Carried, mean_rate_of};
 use crate::steps::by_transfer;
 use crate::units::{picoseconds, seconds};
-use crate::{Alone, Delay, Run, TransferCause};
+use crate::{Alone, ArbiterInfo, Delay, Run, TransferCause};
 
 pub(crate) struct Transfers<'a> {
     pub(crate) run: &'a Run<'a>,
@@ -30,30 +30,12 @@ impl<'a> RowMaker for Transfers<'a> {
 impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let Run { scenario, alone, arbiter, .. } = self.run;
-        let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
+        let row = transfer_row(scenario, alone, arbiter, &self.run.departure(task)?)?;
         let end_spread_s = self.run.spread.and_then(|spread| spread.transfer(task)).map(Into::into);
         let row = TransferRow { end_spread_s, reroutes: self.run.reroutes(task, self.full), ..row };
-        let row =
-            self.run.outcome.packets.as_ref().map_or(row.clone(), |packets| self.with_packets(row, packets, task));
         let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
         let (route, shares) = numbered(carried.shares(scenario));
         Some(TransferRow { route: Some(route), shares, ..row })
-    }
-}
-
-impl<'a> Transfers<'a> {
-    fn with_packets(&self, row: TransferRow<'a>, packets: &PacketCounts, task: TaskId) -> TransferRow<'a> {
-        let Some(of) = packets.transfers.get(task.index()) else { return row };
-        let scenario = self.run.scenario;
-        let held = of.held.iter().map(|held| HeldRow {
-            cause: held_word(held.cause).into(),
-            link: (held.link != u32::MAX).then(|| Ends::of(scenario, LinkId(held.link))),
-            by: held.by.map(|by| scenario.task_name(TaskId(by))),
-            time_s: SimDuration(held.time).seconds(),
-        });
-        let sent = seconds(self.run.outcome.tasks[task.index()].sent);
-        let mean_bps = mean_rate(self.run, task);
-        TransferRow { packets: Some(of.packets), sent_s: sent, held: held.collect(), mean_bps, ..row }
     }
 }
 
@@ -82,12 +64,20 @@ pub(super) fn held_word(cause: HeldCause) -> &'static str {
 pub(crate) fn transfer_row<'a>(
     scenario: &'a Scenario,
     alone: &Alone<'_>,
-    regions: Option<&'a Regions>,
+    arbiter: &ArbiterInfo<'a>,
     transfer: &Departure,
 ) -> Option<TransferRow<'a>> {
-    let Departure { task, class, bytes, times, sent_bytes, bottleneck, .. } = transfer;
-    let Carried { from, to, .. } = Carried::of(scenario, *class)?;
-    let cause = TransferCause::of_departure(scenario, alone, regions, transfer);
+    let Departure { task, class, bytes, times, sent_bytes, bottleneck, held, .. } = transfer;
+    let Carried { from, to, links } = Carried::of(scenario, *class)?;
+    let cause = TransferCause::of_departure(scenario, alone, arbiter.regions, transfer);
+    let carriage = scenario.tasks.classes().carriage(*class);
+    let packets = |plan: &PacketPlan| Some(plan.packets(*links.first()?, carriage, *bytes));
+    let held = held.iter().map(|held| HeldRow {
+        cause: held_word(held.cause).into(),
+        link: (held.link != u32::MAX).then(|| Ends::of(scenario, LinkId(held.link))),
+        by: held.by.map(|by| scenario.task_name(TaskId(by))),
+        time_s: SimDuration(held.time).seconds(),
+    });
     Some(TransferRow {
         id: scenario.task_name(*task),
         from: scenario.node_name(from).into(),
@@ -98,10 +88,10 @@ pub(crate) fn transfer_row<'a>(
         end_s: seconds(times.end),
         end_ps: picoseconds(times.end),
         end_spread_s: None,
-        mean_bps: mean_rate_of(transfer),
-        packets: None,
-        sent_s: None,
-        held: Vec::new(),
+        mean_bps: mean_rate_of(arbiter, transfer),
+        packets: arbiter.packets.and_then(packets),
+        sent_s: arbiter.packets.and_then(|_| seconds(times.sent)),
+        held: held.collect(),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.of(transfer).map(|t| t.seconds()),
         delay: Delay::of(alone, transfer),

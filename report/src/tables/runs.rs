@@ -114,7 +114,7 @@ fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
     to.real("start_s", |r| seconds(times(r).start));
     to.real("end_s", |r| seconds(times(r).end));
     to.whole("end_ps", |r| picoseconds(times(r).end));
-    to.real("mean_Bps", |r| mean_rate_of(&r.transfer));
+    to.real("mean_Bps", |r| mean_rate_of(&run.arbiter, &r.transfer));
     to.whole("sent_bytes", |r| Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes }));
     to.real("alone_s", |r| r.alone.map(SimDuration::seconds));
     to.names("bottleneck_from", |r| bottleneck(r).map(|link| link.from.index()), node);

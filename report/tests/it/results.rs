@@ -100,6 +100,7 @@ fn outcome(world: &Scenario) -> Outcome {
         sent_bytes: vec![1000; count],
         bottlenecks: vec![bottleneck; count],
         queued_behind: vec![TaskId::NONE; count],
+        held: Vec::new(),
         links,
         phases: Some(vec![PhaseRecord {
             start: SimTime::ZERO,

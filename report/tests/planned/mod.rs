@@ -160,6 +160,7 @@ fn outcome(world: &Scenario) -> Outcome {
         sent_bytes: vec![1000; 9],
         bottlenecks: vec![free; 9],
         queued_behind: vec![TaskId::NONE; 9],
+        held: Vec::new(),
         links: vec![LinkTotals::default(); world.fabric.links().len()],
         phases: None,
         arbitrations: 1,

@@ -1,9 +1,11 @@
 //! Holds a run of packets against what packets can do, and against the buffers that they cross.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
 use weir_packets::{LinkSettings, MOST_REQUESTERS};
 use weir_plugin_api::{ClassId, LinkId};
-use weir_sim_core::{NetworkError, PacketSettings, Simulation, TaskId, Work};
+use weir_sim_core::{Census, NetworkError, PacketSettings, Simulation, TaskId, Work};
 
 use super::PacketRun;
 use crate::context::{Context, Read};
@@ -29,9 +31,6 @@ impl Check<'_> {
         } else if self.workload.routes.has_branches() {
             let help = "give `routing` one way for each pair, or run it with `fidelity: fluid`";
             Some(("transfers over several routes at once", help))
-        } else if self.workload.stream.is_some() {
-            let help = "leave out `--stream`, or run it with `fidelity: fluid`";
-            Some(("traces that are read while they are simulated", help))
         } else {
             None
         };
@@ -71,6 +70,10 @@ impl Check<'_> {
 
     /// Where the first transfer of a class is written.
     fn place_of(&self, wanted: ClassId) -> Span {
+        if let Some(stream) = &self.workload.stream {
+            let first = stream.firsts().get(wanted.index());
+            return first.and_then(|&first| stream.place(&self.context.sources, first)).unwrap_or(self.run.span);
+        }
         let is_wanted = |work: Work| matches!(work, Work::Carries { class, .. } if class == wanted);
         let task = (0..).map(TaskId).zip(self.workload.tasks.tasks()).find(|(_, task)| is_wanted(task.work));
         let place = task.and_then(|(task, _)| Some((task, self.workload.groups.of(task)?)));
@@ -80,8 +83,12 @@ impl Check<'_> {
     /// Refuses ports at which more may ask than one serves.
     fn refuse_crowded_ports(&mut self, settings: &PacketSettings) -> Read<()> {
         let (topology, workload) = (self.topology, self.workload);
+        let census = workload
+            .stream
+            .as_ref()
+            .map_or_else(|| Cow::Owned(Census::of(&workload.tasks)), |stream| Cow::Borrowed(stream.census()));
         let simulation = Simulation { fabric: &topology.fabric, routes: &workload.routes, tasks: &workload.tasks };
-        let Err(error) = settings.network(&simulation) else { return Ok(()) };
+        let Err(error) = settings.network(&simulation, &census) else { return Ok(()) };
         let NetworkError::Requesters { link, requesters } = error else {
             return Err(self.context.error(self.run.span, error.to_string(), "change `packet` of this link"));
         };
@@ -167,9 +174,8 @@ impl Check<'_> {
 
     /// Packets times links that they cross.
     fn hops(&self, settings: &PacketSettings) -> u128 {
-        let Workload { routes, tasks, .. } = self.workload;
-        let of = |work: Work| {
-            let Work::Carries { bytes, class } = work else { return 0 };
+        let Workload { routes, tasks, stream, .. } = self.workload;
+        let of = |class: ClassId, bytes: u64| {
             let route = routes.links(tasks.classes().route(class));
             let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
             let packets = match tasks.classes().carriage(class).is_read {
@@ -178,7 +184,12 @@ impl Check<'_> {
             };
             u128::from(packets) * route.len() as u128
         };
-        tasks.tasks().iter().map(|task| of(task.work)).sum()
+        if let Some(stream) = stream {
+            // Up to one packet for each transfer less: their sizes are not kept.
+            return stream.census().bytes().map(|(class, bytes)| of(class, bytes)).sum();
+        }
+        let works = tasks.tasks().iter().map(|task| task.work);
+        works.map(|work| if let Work::Carries { bytes, class } = work { of(class, bytes) } else { 0 }).sum()
     }
 
     /// The links that packets of transfers cross, or requests of reads.

@@ -9,7 +9,7 @@ use weir_packets::{LinkSettings, NodeSettings, WireRate};
 use weir_plugin_api::{
     ArbiterEntry, CallError, Direction, Flags, Grant, LinkId, Origin, PhaseView, PortEntry, RateArbiter,
 };
-use weir_sim_core::{Fabric, PacketSettings, PortPolicy};
+use weir_sim_core::{Carriage, Fabric, PacketSettings, PortPolicy};
 
 use super::PacketRun;
 use super::check::{Check, name_of};
@@ -33,6 +33,12 @@ pub struct PacketPlan {
 }
 
 impl PacketPlan {
+    /// How many packets leave the source of a transfer over a route with this first link.
+    #[must_use]
+    pub fn packets(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
+        self.settings.packets(first, carriage, bytes)
+    }
+
     /// The name of the port arbiter that serves a link.
     #[must_use]
     pub fn port_arbiter(&self, link: LinkId) -> &str {

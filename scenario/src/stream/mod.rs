@@ -123,7 +123,7 @@ impl TraceStream {
         if class.index() == self.firsts.len() {
             self.firsts.push(TaskId(self.next_row()));
         }
-        self.census.add(class, bytes);
+        self.census.add(class, task.engine, bytes);
     }
 
     pub(crate) fn add_trace(&mut self, trace: Surveyed) {

@@ -353,8 +353,7 @@ fn weight(tasks: &TaskGraph, class: ClassId, flags: Flags) -> f64 {
 
 /// How many different priorities there are.
 fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
-    let used = census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0);
-    let mut all: Vec<i64> = used.map(|(class, _)| tasks.classes.priority(ClassId::from_index(class))).collect();
+    let mut all: Vec<i64> = census.classes().map(|(class, _)| tasks.classes.priority(class)).collect();
     all.sort_unstable();
     all.dedup();
     all.len() as u32
@@ -372,8 +371,7 @@ fn fitting_scale(
     let most_bytes = census.most_bytes().max(1);
     let resources = Resources(fabric);
     let (mut load, mut weights, mut limited) = (vec![0.0; resources.len()], Vec::new(), Vec::new());
-    for (class, &count) in census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0) {
-        let id = ClassId::from_index(class);
+    for (id, own) in census.classes() {
         let weight = weight(tasks, id, flags);
         if weights.last() != Some(&weight) {
             weights.push(weight);
@@ -387,7 +385,7 @@ fn fitting_scale(
             return None;
         }
         for &resource in &*resources.of(route) {
-            load[resource.index()] += weight * f64::from(count);
+            load[resource.index()] += weight * f64::from(own.transfers);
         }
     }
     weights.sort_unstable_by_key(|&weight| OrderedFloat(weight));

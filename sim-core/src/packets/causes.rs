@@ -6,7 +6,7 @@ use weir_plugin_api::{Binding, Cause, LinkId, SimDuration, SimTime};
 use super::Packets;
 use crate::outcome::Bottleneck;
 use crate::setup::Simulation;
-use crate::tasks::{TaskId, Work};
+use crate::tasks::TaskId;
 
 /// What holds a source's packets up, as arbiters of rates name it.
 #[must_use]
@@ -55,7 +55,7 @@ impl Packets<'_> {
     /// then than it was built for.
     fn narrowest(&self, now: SimTime, task: TaskId) -> (LinkId, bool) {
         let Simulation { fabric, routes, tasks } = self.simulation;
-        let Work::Carries { class, .. } = tasks.tasks()[task.index()].work else { return (LinkId::NONE, false) };
+        let Some(&(class, _)) = self.under_way.get(&task.0) else { return (LinkId::NONE, false) };
         let links = routes.links(tasks.classes.route(class));
         let steps = |link| self.changes.as_ref().map_or(&[][..], |changes| changes.steps_of(link));
         let carries = |link: LinkId, at: SimTime| {

@@ -79,7 +79,8 @@ impl PacketSettings {
     }
 
     /// Packets of a transfer over a route with this first link, where it starts.
-    pub(super) fn packets(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
+    #[must_use]
+    pub fn packets(&self, first: LinkId, carriage: Carriage, bytes: u64) -> u64 {
         let payload = self.links[first.index()].payload;
         if carriage.is_read { self.reads.packets(bytes, payload) } else { bytes.div_ceil(u64::from(payload)) }
     }

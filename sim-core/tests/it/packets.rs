@@ -12,7 +12,7 @@ use weir_sim_core::{
 use crate::common::{World, arbiter, fabric, tree};
 
 /// Packets of 256 B with 24 B of header under round robin, buffers of 16 KiB; reads ask for 512 B at a time.
-fn settings(fabric: &Fabric) -> PacketSettings {
+pub(crate) fn settings(fabric: &Fabric) -> PacketSettings {
     let link = |link: &weir_sim_core::Link| LinkSettings {
         from: link.from.0,
         to: link.to.0,

@@ -1,12 +1,13 @@
 //! A streamed run is the run of the same transfers as tasks of a graph: to the picosecond, to the last bit.
 
 use crate::common::{ARBITERS, Case, World, arbiter, case};
+use crate::packets::settings;
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
 use weir_sim_core::api::{CallError, Flags, Grant, IncrementalEntry, PhaseView, RateArbiter, SimDuration, SimTime};
 use weir_sim_core::{
-    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, RunOptions, Sharing, SimError, Simulation, Stop,
-    TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
+    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, PacketSettings, RunOptions, Sharing, SimError,
+    Simulation, Stop, TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
 };
 
 /// Transfers in the order in which they come; fails after some.
@@ -36,7 +37,7 @@ impl Departures for Kept {
         if self.room.is_some_and(|room| self.all.len() >= room) {
             return Err(Halt);
         }
-        self.all.push(*departure);
+        self.all.push(departure.clone());
         Ok(())
     }
 }
@@ -46,7 +47,7 @@ fn arrivals(world: &World) -> (Vec<Arrival>, Census) {
     let (mut rows, mut census) = (Vec::new(), Census::default());
     for (i, task) in world.tasks.tasks().iter().enumerate() {
         let Work::Carries { bytes, class } = task.work else { panic!("a transfer") };
-        census.add(class, bytes);
+        census.add(class, task.engine, bytes);
         rows.push(Arrival { task: TaskId(i as u32), start: task.start, engine: task.engine, class, bytes });
     }
     rows.sort_by_key(|row| (row.start, row.task));
@@ -122,10 +123,12 @@ enum Way {
     Awake,
     /// Incrementally, with quiet links.
     Quiet,
+    /// Packet by packet.
+    Packets,
 }
 
 fn any_way() -> impl Strategy<Value = Way> {
-    prop::sample::select(vec![Way::PhaseByPhase, Way::Awake, Way::Quiet])
+    prop::sample::select(vec![Way::PhaseByPhase, Way::Awake, Way::Quiet, Way::Packets])
 }
 
 fn side(name: &str) -> Option<IncrementalEntry> {
@@ -136,7 +139,7 @@ fn side(name: &str) -> Option<IncrementalEntry> {
     }
 }
 
-fn sharing(way: Way, side: Option<&IncrementalEntry>) -> Sharing<'_> {
+fn sharing<'a>(way: Way, side: Option<&'a IncrementalEntry>, packets: &'a PacketSettings) -> Sharing<'a> {
     let incremental = |peaks_below| {
         side.map(|entry| Sharing::Incremental { entry, params: "{}", from: 0, peaks_below }).unwrap_or_default()
     };
@@ -144,6 +147,7 @@ fn sharing(way: Way, side: Option<&IncrementalEntry>) -> Sharing<'_> {
         Way::PhaseByPhase => Sharing::ByArbiter,
         Way::Awake => incremental(usize::MAX),
         Way::Quiet => incremental(0),
+        Way::Packets => Sharing::Packets(packets),
     }
 }
 
@@ -160,6 +164,7 @@ fn expected(world: &World, outcome: &Outcome, task: usize) -> Departure {
         sent_bytes: outcome.sent_bytes[task],
         bottleneck: outcome.bottlenecks[task],
         queued_behind: outcome.queued_behind[task],
+        held: outcome.held.get(task).cloned().unwrap_or_default(),
         at: if times.end.is_never() { outcome.now } else { times.end },
     }
 }
@@ -167,8 +172,9 @@ fn expected(world: &World, outcome: &Outcome, task: usize) -> Departure {
 /// Everything but what is known task by task is equal.
 fn same_totals(streamed: &Outcome, whole: &Outcome) -> Result<(), TestCaseError> {
     prop_assert!(streamed.tasks.is_empty() && streamed.sent_bytes.is_empty() && streamed.bottlenecks.is_empty());
-    let Outcome { tasks, sent_bytes, bottlenecks, queued_behind, .. } = whole.clone();
-    prop_assert_eq!(Outcome { tasks, sent_bytes, bottlenecks, queued_behind, ..streamed.clone() }, whole.clone());
+    let Outcome { tasks, sent_bytes, bottlenecks, queued_behind, held, .. } = whole.clone();
+    let streamed = Outcome { tasks, sent_bytes, bottlenecks, queued_behind, held, ..streamed.clone() };
+    prop_assert_eq!(streamed, whole.clone());
     Ok(())
 }
 
@@ -179,7 +185,8 @@ proptest! {
     fn equals_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), way in any_way()) {
         let Some(world) = world(case) else { return Ok(()) };
         let side = side(name);
-        let sharing = sharing(way, side.as_ref());
+        let packets = settings(&world.fabric);
+        let sharing = sharing(way, side.as_ref(), &packets);
         let options = RunOptions { sharing, ..RunOptions::default() };
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let whole = world.run(arbiter.as_mut(), flags, options);
@@ -198,7 +205,8 @@ proptest! {
     fn stops_as_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), way in any_way(), until in 0..2_500_000_000_u64) {
         let Some(world) = world(case) else { return Ok(()) };
         let side = side(name);
-        let sharing = sharing(way, side.as_ref());
+        let packets = settings(&world.fabric);
+        let sharing = sharing(way, side.as_ref(), &packets);
         let options = RunOptions { sharing, until: SimTime(until), ..RunOptions::default() };
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let whole = world.run(arbiter.as_mut(), flags, options);

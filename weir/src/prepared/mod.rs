@@ -126,10 +126,7 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let packets = self.packets();
-        let options = match &packets {
-            Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), ..options },
-            None => options,
-        };
+        let options = with_packets(options, packets.as_ref());
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
         let flags = self.spec.entry.flags;
         let outcome = self.with_changes(options, |options| self.simulation().run(&mut *arbiter, flags, options));
@@ -153,11 +150,15 @@ impl<'a> PreparedRun<'a> {
 
     /// The result with its names.
     pub(crate) fn report<'r>(&'r self, outcome: &'r Outcome, alone: &'r Alone<'r>) -> Run<'r> {
+        Run { scenario: self.scenario, arbiter: self.info(), outcome, alone, spread: None }
+    }
+
+    /// The arbiter of its results.
+    pub(crate) fn info(&self) -> ArbiterInfo<'a> {
         let regions = self.spec.regions.as_deref();
         let ArbiterEntry { name, version, legend, origin, .. } = &*self.spec.entry;
         let (params, packets) = (&self.spec.written, self.spec.packets.as_deref());
-        let arbiter = ArbiterInfo { name, version, sha256: origin.sha256(), params, legend, regions, packets };
-        Run { scenario: self.scenario, arbiter, outcome, alone, spread: None }
+        ArbiterInfo { name, version, sha256: origin.sha256(), params, legend, regions, packets }
     }
 
     fn simulation(&self) -> Simulation<'a> {
@@ -179,10 +180,7 @@ impl<'a> PreparedRun<'a> {
         if outcome.stop == Stop::Cancelled {
             return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
         }
-        let transfers = match self.packets() {
-            Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets).with_cancel(cancel.clone()),
-            None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
-        };
+        let transfers = self.lone_transfers()?.with_cancel(cancel.clone());
         let parts = s.operations.len() + s.jobs.len();
         // One that is the whole workload is run by nobody.
         let is_lone = parts == 1 && s.operations.iter().any(|only| self.is_whole(&(only.release.0..only.tasks.end)));
@@ -198,6 +196,15 @@ impl<'a> PreparedRun<'a> {
         let (own, incremental) = (*self, outcome.incremental);
         let alone = move |tasks: Range<u32>| own.part_alone(tasks, incremental, cancel.clone());
         Ok(transfers.with_parts(Box::new(alone)))
+    }
+
+    /// Times of lone transfers alone.
+    fn lone_transfers(&self) -> Result<Alone<'a>, Error> {
+        let s = self.scenario;
+        Ok(match self.packets() {
+            Some(packets) => Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets),
+            None => Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?),
+        })
     }
 
     /// Times of consecutive tasks when nothing else of the workload runs; `None` where nothing else is there. By the way of the
@@ -258,5 +265,13 @@ impl<'a> PreparedRun<'a> {
     /// A new instance that was asked nothing yet.
     fn make(&self) -> Result<Box<dyn RateArbiter>, Error> {
         make_arbiter(&self.spec.entry, &self.params(), self.fabric).map_err(|refusal| self.refused(&refusal))
+    }
+}
+
+/// The options of a run of packets, where there are settings of one.
+fn with_packets<'o>(options: sim::RunOptions<'o>, packets: Option<&'o PacketSettings>) -> sim::RunOptions<'o> {
+    match packets {
+        Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), ..options },
+        None => options,
     }
 }

@@ -1,10 +1,10 @@
 //! One scenario under one arbiter, whose transfers are read while they are simulated and handed over as they end.
 
-use weir_report::{Alone, Run};
-use weir_scenario::{Regions, Scenario, TraceStream};
+use weir_report::{Alone, ArbiterInfo, Run};
+use weir_scenario::{Scenario, TraceStream};
 use weir_sim_core::{Departures, Outcome, SimError, Traffic};
 
-use super::PreparedRun;
+use super::{PreparedRun, with_packets};
 use crate::{Error, RunOptions};
 
 /// A scenario that was read with `LoadOptions::stream`, about to run. Made by [`crate::Scenario::streamed`].
@@ -20,8 +20,7 @@ impl<'a> StreamedRun<'a> {
     pub(crate) fn new(prepared: PreparedRun<'a>) -> Result<Self, Error> {
         let s = prepared.scenario;
         let Some(stream) = &s.stream else { return Err(Error::input("the scenario was not read as a stream")) };
-        let alone = Alone::new(&s.fabric, &s.tasks, &s.routes, prepared.make()?);
-        Ok(Self { prepared, alone, stream })
+        Ok(Self { prepared, alone: prepared.lone_transfers()?, stream })
     }
 
     /// The scenario that runs.
@@ -30,10 +29,10 @@ impl<'a> StreamedRun<'a> {
         self.prepared.scenario
     }
 
-    /// The parts of the fabric that have a policy each, where there are some.
+    /// Under what it runs.
     #[must_use]
-    pub fn regions(&self) -> Option<&Regions> {
-        self.prepared.spec.regions.as_deref()
+    pub fn arbiter(&self) -> ArbiterInfo<'a> {
+        self.prepared.info()
     }
 
     /// Runs the scenario and hands over each transfer when it has ended; at the end of an incomplete run, those that have not.
@@ -51,6 +50,8 @@ impl<'a> StreamedRun<'a> {
         let traffic = Traffic { census: self.stream.census(), arrivals: &mut arrivals, departures };
         let simulation = prepared.simulation();
         let flags = prepared.spec.entry.flags;
+        let packets = prepared.packets();
+        let options = with_packets(options, packets.as_ref());
         let outcome =
             prepared.with_changes(options, |options| simulation.stream(traffic, &mut *arbiter, flags, options));
         let outcome = outcome.map_err(|error| {

@@ -25,8 +25,8 @@ impl Departures for Writer<'_> {
             self.ended += 1;
         }
         let (lines, streaming) = (self.lines, self.streaming);
-        let (scenario, alone, regions) = (streaming.scenario(), &streaming.alone, streaming.regions());
-        let written = self.out.part(|writer| lines.transfer(scenario, alone, regions, transfer, writer));
+        let (scenario, alone, arbiter) = (streaming.scenario(), &streaming.alone, streaming.arbiter());
+        let written = self.out.part(|writer| lines.transfer(scenario, alone, &arbiter, transfer, writer));
         streaming.stream.left(transfer.task);
         written.map_err(|failure| {
             self.failure = Some(failure);
