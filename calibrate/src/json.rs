@@ -48,6 +48,8 @@ fn parameter(f: &Fitted) -> Value {
         Known::Enough => ("enough", None),
         Known::NoLimit => ("no limit", None),
         Known::AtZero => ("at zero", None),
+        Known::AtLeast => ("at least", None),
+        Known::AtMost => ("at most", None),
     };
     json!({
         "name": f.parameter.name, "unit": unit(f.parameter.kind), "before": f.parameter.start,

@@ -43,6 +43,8 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
         Known::Enough => "limits no fitted row: this or better".to_owned(),
         Known::NoLimit => "the data show no shared limit".to_owned(),
         Known::AtZero => "fixed at 0: the fit would go below".to_owned(),
+        Known::AtLeast => "at its bound: the fit would go below".to_owned(),
+        Known::AtMost => "at its bound: the fit would go above".to_owned(),
     }
 }
 
@@ -73,6 +75,7 @@ pub fn text(report: &FitReport<'_>) -> String {
     let arbiter = if of_policy { titled(&fit.arbiter.name, &fit.arbiter.written) } else { fit.arbiter.name.clone() };
     let mut out = format!("{}, under {arbiter}\n\n", clean(&machine.file));
     out.push_str(&values(fit));
+    out.push_str(&wide_errors(fit));
     out.push_str(&unclear(fit));
     out.push_str(&quality(fit));
     out.push_str(&rows(machine, experiments, fit));
@@ -94,6 +97,22 @@ fn values(fit: &Fit) -> String {
         ]);
     }
     sheet.finish()
+}
+
+/// Standard errors from which 95 of 100 true values are no further off, by the degrees of freedom from 1 on: quantiles 0.975 of
+/// Student's t distribution (Student, *Biometrika* 6, 1908). From 8 on they are near the 2 that readers take.
+const STUDENT: [f64; 7] = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36];
+
+/// How far off values may be where so few rows are left over that their errors are themselves uncertain.
+fn wide_errors(fit: &Fit) -> String {
+    let has_error = |f: &Fitted| matches!(f.known, Known::Error(_) | Known::IfNarrowest(Some(_)));
+    let factor = fit.freedom.checked_sub(1).and_then(|at| STUDENT.get(at));
+    let Some(factor) = factor.filter(|_| fit.parameters.iter().any(has_error)) else { return String::new() };
+    let rows = if fit.freedom == 1 { "row" } else { "rows" };
+    format!(
+        "{} {rows} more than parameters: 95 of 100 values are within {factor:.2} standard errors (Student's t), not 2\n",
+        fit.freedom
+    )
 }
 
 fn unclear(fit: &Fit) -> String {

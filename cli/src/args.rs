@@ -172,7 +172,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time, conflicts_with = "jitter")]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
     /// Stop runs of packets with an error after this many hops, skipped ones apart [default: 10^10]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = crate::values::hops)]
     pub(crate) max_hops: Option<u64>,
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]

@@ -76,8 +76,16 @@ impl<'a> Export<'a> {
         self.add(|tables| tables.add(run));
     }
 
-    /// Writes the tables of all results; without any, none.
+    /// Writes the tables of all results; without any, none. Says which of those that were chosen no result has.
     pub(crate) fn write(&self) -> Result<(), Error> {
+        let names = self.tables.names();
+        let missing = self.args.export_only.iter().filter(|name| !names.contains(&name.as_str()));
+        for name in missing.filter(|_| !names.is_empty()) {
+            let all = names.join(", ");
+            message(&format!(
+                "warning: --export-only {name}: there is no such table of these results; they have {all}"
+            ));
+        }
         for (_, folder, format) in self.folders() {
             for table in self.tables.all() {
                 format.write(table, folder)?;

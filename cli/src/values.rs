@@ -42,6 +42,12 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&count| count > 0).ok_or_else(|| "give a whole number above 0, such as 500".to_owned())
 }
 
+/// A number of hops of packets.
+pub(crate) fn hops(text: &str) -> Result<u64, String> {
+    let wrong = || "give a whole number above 0, such as 100000000000".to_owned();
+    text.parse().ok().filter(|&hops| hops > 0).ok_or_else(wrong)
+}
+
 pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {
     PossibleValuesParser::new(Vary::ALL.map(Vary::word)).try_map(|text| text.parse::<Vary>())
 }

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use weir_plugin_api::{Binding, Cause, ClassId, LegendEntry, LinkId, NodeId, SimDuration, SimTime};
 use weir_scenario::{PacketPlan, Regions, Scenario};
-use weir_sim_core::{Bottleneck, Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
+use weir_sim_core::{
+    Bottleneck, Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, TaskTimes, Work, shares,
+};
 
 use crate::{Alone, Spread};
 
@@ -110,6 +112,28 @@ impl Run<'_> {
             carried.links = &last.links;
         }
         Some(carried)
+    }
+
+    /// From when until when links carry a transfer, up to where the run stopped.
+    pub(crate) fn carried_span(&self, task: TaskId) -> (SimTime, SimTime) {
+        let (times, now) = (self.outcome.tasks[task.index()], self.outcome.now);
+        (times.start.min(now), carried_until(times, self.outcome.packets.is_some()).min(now))
+    }
+
+    /// What carried a transfer, in the order of time: its own route, and others that it took. A route that it left in the instant
+    /// in which it came carried nothing.
+    pub(crate) fn legs(&self, task: TaskId) -> Vec<Leg<'_>> {
+        let Some(Carried { links, from, to }) = self.carried(task) else { return Vec::new() };
+        let ((start, until), others) = (self.carried_span(task), self.outcome.reroutes_of(task));
+        let begins = others.iter().map(|other| (&other.links[..], other.time, other.sent));
+        let ends = others.iter().map(|other| (other.time, other.sent));
+        let begins = std::iter::once((links, start, 0)).chain(begins);
+        let ends = ends.chain([(until, self.outcome.sent_bytes[task.index()])]);
+        let legs = begins.zip(ends).map(|((links, begin, before), (end, sent))| {
+            let carried = Carried { links, from, to };
+            Leg { carried, span: (begin, end), bytes: sent.saturating_sub(before) }
+        });
+        legs.filter(|leg| leg.span.0 < leg.span.1).collect()
     }
 
     /// All that is known of a transfer; `None` for other tasks.
@@ -244,6 +268,22 @@ impl<'a> Carried<'a> {
     }
 }
 
+/// What carried a transfer for a part of its time.
+pub(crate) struct Leg<'a> {
+    pub(crate) carried: Carried<'a>,
+    /// From when until when.
+    pub(crate) span: (SimTime, SimTime),
+    /// Whole bytes.
+    pub(crate) bytes: u64,
+}
+
+impl Leg<'_> {
+    /// Its mean rate, bytes per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.bytes as f64 / (self.span.1 - self.span.0).seconds()
+    }
+}
+
 /// Ready to end, over the time of the same transfer alone; `None` until it has ended.
 pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
     let transfer = run.departure(task)?;
@@ -259,14 +299,19 @@ pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
     mean_rate_of(&run.arbiter, &run.departure(task)?)
 }
 
-/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far. Packets may wait in buffers
-/// once they have left: over [start, end) where they are simulated.
+/// Until when links carry a transfer: until its last byte is sent. Packets may wait in buffers once they have left: until the end
+/// where they are simulated.
+fn carried_until(times: TaskTimes, has_packets: bool) -> SimTime {
+    if has_packets { times.end } else { times.sent }
+}
+
+/// Bytes over the time for which links carry it; of an unfinished transfer, the bytes sent so far over the time so far.
 pub(crate) fn mean_rate_of(arbiter: &ArbiterInfo<'_>, transfer: &Departure) -> Option<f64> {
     let times = transfer.times;
     if times.start.is_never() {
         return None;
     }
-    let sent = if arbiter.packets.is_some() { times.end } else { times.sent };
+    let sent = carried_until(times, arbiter.packets.is_some());
     let until = if sent.is_never() { transfer.at } else { sent };
     let span = until - times.start;
     (span.0 > 0).then(|| transfer.sent_bytes as f64 / span.seconds())

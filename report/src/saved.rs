@@ -71,9 +71,11 @@ pub(crate) fn each<'a, E: Display>(
 
 /// What is wrong with a file that is no JSON.
 fn cut(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() { "its JSON is incomplete: was the file cut off?" } else { "it is not JSON:" };
-    let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
-    format!("{what}{reason} save it again with `weir run --full --json --output FILE` or another command's --json")
+    let what = match error.is_eof() {
+        true => "its JSON is incomplete: was the file cut off? save".to_owned(),
+        false => format!("it is not JSON: {error}; save"),
+    };
+    format!("{what} it again with `weir run --full --json --output FILE` or another command's --json")
 }
 
 fn check_keys(text: &str) -> Result<(), String> {
@@ -162,6 +164,15 @@ mod tests {
             assert_eq!(error, format!("{what}: save it again with `weir run --json`"));
         }
         assert_eq!(read(ResultKind::Run, r#"{"weir":1}"#), Ok(serde_json::json!({ "weir": 1 })));
+    }
+
+    #[test]
+    fn what_to_do_about_a_damaged_file_is_said_apart_from_what_is_wrong() {
+        let said = |text: &str| cut(&serde_json::from_str::<serde_json::Value>(text).expect_err(text));
+        let advice = "it again with `weir run --full --json --output FILE` or another command's --json";
+        let wrong = "it is not JSON: key must be a string at line 1 column 2; save";
+        assert_eq!(said("{1}"), format!("{wrong} {advice}"));
+        assert_eq!(said("{"), format!("its JSON is incomplete: was the file cut off? save {advice}"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Widening {
-    /// The node nearer to the root, or the first of a lateral link; the node whose memory it is.
+    /// The node farther from the root, or the first of a lateral link; the node whose memory it is.
     pub from: String,
     /// The other node of the link; of a memory the same node.
     pub to: String,

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity, quoted};
 use crate::format::{Key, KeyTable};
 use crate::nearest::suggestion;
 use crate::source::{Sources, Span};
+use crate::table::Origins;
 use crate::yaml::{Data, Entry, Value};
 
 /// Something is wrong and was written to the [`Context`].
@@ -36,6 +37,8 @@ impl Problem {
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) sources: Sources,
+    /// The rows that values come from.
+    pub(crate) rows: Origins,
     /// The port arbiters that link types may name, in name order.
     pub(crate) ports: Vec<Arc<PortEntry>>,
     found: Vec<Diagnostic>,
@@ -59,11 +62,17 @@ impl Context {
     }
 
     /// Writes an error down that belongs to several places.
-    pub(crate) fn error_with_notes(&mut self, span: Span, problem: Problem, notes: Vec<(String, Span)>) -> Reported {
+    pub(crate) fn error_with_notes(
+        &mut self,
+        span: Span,
+        problem: Problem,
+        mut notes: Vec<(String, Span)>,
+    ) -> Reported {
         if self.full() {
             self.errors += 1;
             return Reported;
         }
+        notes.extend(self.rows.row_of(span).map(|row| ("the value is from".to_owned(), row)));
         let mut diagnostic = self.sources.at(span, Diagnostic::error(problem.message).with_help(problem.help));
         diagnostic.notes = notes.into_iter().map(|(note, other)| (note, self.sources.position(other))).collect();
         self.push(diagnostic)

@@ -235,7 +235,7 @@ impl<'a> Packets<'a> {
         let sent_bytes = self.engine.sent_bytes(task.0, bytes);
         let has_sent = sent_bytes > 0 || bytes == 0;
         let bottleneck = if has_sent { self.bottleneck(now, task) } else { NO_BOTTLENECK };
-        Some(TransferState { task, sent_bytes, bottleneck, held: self.engine.held(task.0) })
+        Some(TransferState { task, sent_bytes, bottleneck, held: self.engine.held(task.0, now.0) })
     }
 
     pub(crate) fn take_arrived(&mut self) -> Vec<TransferState> {

@@ -116,10 +116,17 @@ proptest! {
         let (_, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
         let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
         let (rates, bindings) = answer(&mut *regions, &phase);
-        for link in 0..case.fabric.links().len() {
-            let on = |p: &usize| phase.links(*p).contains(&LinkId::from_index(link));
-            let load: f64 = (0..phase.len()).filter(on).map(|p| rates[p]).sum();
-            prop_assert!(load <= case.fabric.bandwidths()[link] * (1.0 + 2e-9), "{names:?}");
+        let load = |link: LinkId| -> f64 {
+            (0..phase.len()).filter(|&p| phase.links(p).contains(&link)).map(|p| rates[p]).sum()
+        };
+        for link in (0..case.fabric.links().len()).map(LinkId::from_index) {
+            prop_assert!(load(link) <= case.fabric.bandwidths()[link.index()] * (1.0 + 2e-9), "{names:?}");
+        }
+        for p in (0..phase.len()).filter(|&p| rates[p] == 0.0) {
+            // In the end all wait for somebody who moves, or whom the policy does not name.
+            let waits_for = |&p: &usize| bindings.get(p).filter(|_| rates[p] == 0.0).map(|binding| binding.by as usize);
+            let mut chain = std::iter::successors(Some(p), waits_for);
+            prop_assert!(chain.nth(phase.len()).is_none(), "{names:?}: {p} waits in a circle: {rates:?} {bindings:?}");
         }
         for (p, (rate, binding)) in rates.iter().zip(&bindings).enumerate() {
             prop_assert!(*rate >= 0.0 && *rate <= phase.transfers[p].limit);

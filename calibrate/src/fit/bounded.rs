@@ -9,8 +9,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::certainty::LEAST_COLUMN;
 use super::error::FitError;
+use super::outcome::Known;
 use super::parameter::Parameter;
-use super::problem::{Problem, in_reach};
+use super::problem::{Problem, in_reach, reach};
 
 /// Damping of the first step, as a part of the curvature of each coordinate (Marquardt, *J. SIAM* 11, 1963: 0.01).
 const DAMPING: f64 = 0.01;
@@ -18,6 +19,9 @@ const DAMPING: f64 = 0.01;
 const FACTOR: f64 = 10.0;
 /// Dampings that are tried for one step; *assumed*: beyond 10^18 a step is below the precision of f64.
 const TRIES: usize = 20;
+/// How near the end of its range a parameter is at it, as a part of the range; *assumed*: a solver that may not go beyond stops short
+/// of it.
+const NEAR: f64 = 0.01;
 /// Steps at most; *assumed*, fits of the tests take fewer than 60.
 const STEPS: usize = 200;
 /// Relative fall of the squares below which the search ends; *assumed*, far below what rounding of logs does to them.
@@ -54,6 +58,19 @@ pub(super) fn within(parameter: &Parameter, coordinate: f64) -> f64 {
 /// Whether a time at 0 would go below: the squares grow with it.
 pub(super) fn is_held(parameter: &Parameter, coordinate: f64, gradient: f64) -> bool {
     parameter.kind.is_time() && coordinate <= 0.0 && gradient >= 0.0
+}
+
+/// At which end of its range a parameter of the arbiter, or one that may be orders of magnitude off, is held: the squares fall beyond
+/// it. Bandwidths are none of these: no row depends on one that is too wide.
+pub(super) fn end(parameter: &Parameter, coordinate: f64, gradient: f64) -> Option<Known> {
+    let reach = || (parameter.kind.is_log() && !parameter.kind.is_capacity()).then(|| reach(parameter));
+    let [least, most] = parameter.limits().or_else(reach)?;
+    let near = NEAR * (most - least);
+    match gradient {
+        g if g > 0.0 && coordinate <= least + near => Some(Known::AtLeast),
+        g if g < 0.0 && coordinate >= most - near => Some(Known::AtMost),
+        _ => None,
+    }
 }
 
 /// Half the derivatives of the squares, from those of the residuals.

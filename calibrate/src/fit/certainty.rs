@@ -67,9 +67,7 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, residuals: &[f64]) -> Certainty
     let rank = columns - spectrum.within(0.0, NONE).len();
     let freedom = rows.saturating_sub(rank);
     let lost = spectrum.projector(0.0, NONE);
-    let mut coupled = groups(&lost, &lengths, false);
-    coupled.extend(groups(&spectrum.projector(NONE, HARDLY), &lengths, true));
-    coupled.retain(|group| group.parameters.len() > 1);
+    let coupled = coupled(&lost, &spectrum.projector(NONE, HARDLY), &lengths);
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
     let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
     let whites = spectrum.whites(jacobian, &lengths, residuals);
@@ -154,6 +152,20 @@ impl Spectrum {
     }
 }
 
+/// The sets of parameters that are not told apart at all, and those that hardly are: what is hardly told of parameters that are not
+/// told at all is nothing new.
+fn coupled(lost: &DMatrix<f64>, hardly: &DMatrix<f64>, lengths: &[f64]) -> Vec<Coupled> {
+    let several = |group: &Coupled| group.parameters.len() > 1;
+    let mut all: Vec<Coupled> = groups(lost, lengths, false).into_iter().filter(several).collect();
+    let new = |group: &Coupled| {
+        let within = |other: &Coupled| group.parameters.iter().all(|i| other.parameters.contains(i));
+        !all.iter().any(within)
+    };
+    let others: Vec<Coupled> = groups(hardly, lengths, true).into_iter().filter(several).filter(new).collect();
+    all.extend(others);
+    all
+}
+
 /// The sets of parameters that a projector couples.
 fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Coupled> {
     let least = if hardly { COUPLED } else { COUPLED_AT_ALL };
@@ -233,6 +245,15 @@ mod tests {
         let found = certainty(&j, &[0.1, 0.0, 0.0]);
         assert!(found.error[0].is_some() && found.error[1].is_none() && found.coupled.is_empty());
         assert_eq!(found.freedom, 2);
+    }
+
+    /// c₀ − 2·c₁ + c₂ = 0 is not seen at all, c₀ − c₂ hardly: both are of the same parameters, which are named once.
+    #[test]
+    fn what_is_lost_is_not_named_again_as_hardly_told() {
+        let j = DMatrix::from_fn(3, 3, |row, column| if row == 1 { 1.0 + 1e-4 * column as f64 } else { 1.0 });
+        let found = certainty(&j, &[1e-3, 0.0, 0.0]);
+        assert_eq!(found.coupled.len(), 1, "{:?}", found.coupled);
+        assert_eq!((&*found.coupled[0].parameters, found.coupled[0].hardly), (&[0, 1, 2][..], false));
     }
 
     #[test]

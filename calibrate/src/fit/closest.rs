@@ -5,7 +5,7 @@
 use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
 use weir_scenario::Machine;
 
-use super::criterion::schwarz;
+use super::criterion::{Weighed, ahead, schwarz};
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
@@ -73,6 +73,16 @@ pub(super) fn leaves_much(problem: &Problem<'_>, solved: &Solved) -> bool {
 /// Schwarz's criterion of a fit by so many bandwidths, down to rounding.
 pub(super) fn criterion(problem: &Problem<'_>, squares: f64, bandwidths: usize) -> f64 {
     schwarz(problem.rows(), squares, bandwidths, ROUNDED * ROUNDED)
+}
+
+/// By how much the criterion of `fine` is lower than that of `coarse`, in as few rows as there are; parameters that are wide open,
+/// or that no row depends on, cost nothing.
+pub(super) fn finer_ahead(problem: &Problem<'_>, coarse: &Solved, fine: &Solved) -> Result<f64, FitError> {
+    let weighed = |solved: &Solved| {
+        let parameters = solved.moving(problem)?.len();
+        Ok::<_, FitError>(Weighed { squares: solved.squares, parameters })
+    };
+    Ok(ahead(problem.rows(), weighed(coarse)?, weighed(fine)?, ROUNDED * ROUNDED))
 }
 
 /// A fit by some bandwidths, all others wide open.

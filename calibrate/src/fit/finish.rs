@@ -1,12 +1,15 @@
 //! The end of a fit: how well each value is known, what cannot be told apart, and every row.
 
+use nalgebra::DMatrix;
+
+use super::bounded;
 use super::bounds;
 use super::certainty::{Certainty, Coupled, LEAST_COLUMN, certainty};
 use super::closest::shared_by;
 use super::error::FitError;
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
 use super::parameter::{Parameter, ParameterKind};
-use super::problem::Problem;
+use super::problem::{EXPLAINED, Problem};
 use super::separate::{self, Shift};
 use super::shared;
 use super::solve::{Solved, unseen_restored};
@@ -17,6 +20,9 @@ use super::told::told;
 const MOVED: f64 = 2.0;
 /// By how much at least, relative to the value: data without noise have no errors (*assumed*: logs have three digits or more).
 const SAME: f64 = 1e-3;
+/// Part of the steepest fall of the squares from which on they fall beyond the end of a range; *assumed*: at a minimum a solver
+/// leaves 10^-7.
+const SLOPES: f64 = 1e-3;
 
 /// Judges the values found: errors, what is coupled, and each row.
 pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) -> Result<Fit, FitError> {
@@ -30,6 +36,12 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
     for stand_ins in stand_ins(&problem, &solved)? {
         mark(&mut known, &values, &solved, &stand_ins);
+        for other in stand_ins.others.iter().map(|other| other.parameter) {
+            // What may be the narrowest may be a limit.
+            if known[other] == Known::NoLimit {
+                known[other] = unseen(&solved.parameters[other], values[other]);
+            }
+        }
         unclear.push(narrowest(&problem, &solved, stand_ins)?);
     }
     let rows = compared(&problem)?;
@@ -93,32 +105,50 @@ struct Judged {
     moving: Vec<usize>,
 }
 
+/// Which parameters are held at an end of their range, as the derivatives of the rows say.
+fn ends(problem: &Problem<'_>, solved: &Solved, jacobian: &DMatrix<f64>, residuals: &[f64]) -> Vec<Option<Known>> {
+    let gradient = bounded::gradient(jacobian, residuals);
+    let explained = problem.root_mean_square(solved.squares) < EXPLAINED;
+    let end = |i: usize| {
+        let length = jacobian.column(i).norm();
+        let falls = length > LEAST_COLUMN && gradient[i].abs() > SLOPES * length * solved.squares.sqrt();
+        bounded::end(&solved.parameters[i], solved.at[i], gradient[i]).filter(|_| falls && !explained)
+    };
+    (0..solved.at.len()).map(end).collect()
+}
+
 /// How well each value is known.
 fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result<Judged, FitError> {
     let clear = cleared(problem, solved);
-    let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i]).collect();
-    let parts: Vec<Parameter> = moving.iter().map(|&i| solved.parameters[i].clone()).collect();
-    let at: Vec<f64> = moving.iter().map(|&i| clear[i]).collect();
-    let base = solved.setting(problem, &clear);
-    let jacobian = Problem { base: &base, ..*problem }.jacobian(&parts, &at)?;
-    let found = certainty(&jacobian, &problem.all_residuals(problem.base)?);
+    let all = solved.setting(problem, &clear);
+    let jacobian = Problem { base: &all, ..*problem }.jacobian(&solved.parameters, &clear)?;
+    let residuals = problem.all_residuals(problem.base)?;
+    let ends = ends(problem, solved, &jacobian, &residuals);
+    let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i] && ends[i].is_none()).collect();
+    let jacobian = jacobian.select_columns(&moving);
+    let found = certainty(&jacobian, &residuals);
     let known = |(i, value): (usize, f64)| {
         let lost = coupled.iter().any(|t| !t.hardly && t.parameters.contains(&i));
         match moving.iter().position(|&m| m == i).map(|at| (at, found.error[at])) {
             _ if lost && !solved.idle[i] => Known::Together,
-            None => Known::AtZero,
+            None => ends[i].unwrap_or(Known::AtZero),
             Some((at, _)) if solved.idle[i] || jacobian.column(at).norm() <= LEAST_COLUMN => {
-                let start = solved.parameters[i].start;
-                if (value - start).abs() <= 1e-9 * start.abs() { Known::Unseen } else { Known::Enough }
+                unseen(&solved.parameters[i], value)
             }
             Some((_, Some(error))) => Known::Error(error * solved.parameters[i].slope(value)),
             Some((_, None)) => Known::Exactly,
         }
     };
-    let no_limit = |i: usize| shared::limits_nothing(problem, &solved.parameters[i], problem.base);
+    let no_limit = |i: usize| shared::shows_no_limit(problem, &solved.parameters[i], problem.base);
     let known = |i: (usize, f64)| if no_limit(i.0) && solved.idle[i.0] { Known::NoLimit } else { known(i) };
     let known = solved.values().into_iter().enumerate().map(known).collect();
     Ok(Judged { known, certainty: found, moving })
+}
+
+/// What is known of a value that no row depends on.
+fn unseen(parameter: &Parameter, value: f64) -> Known {
+    let start = parameter.start;
+    if (value - start).abs() <= 1e-9 * start.abs() { Known::Unseen } else { Known::Enough }
 }
 
 /// Marks the bandwidth that is taken to be the narrowest, and what would have another value with the first of those in its

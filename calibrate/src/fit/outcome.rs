@@ -21,10 +21,15 @@ pub enum Known {
     Unseen,
     /// Moved to where it holds no fitted row back; any larger bandwidth, or smaller time, fits as well.
     Enough,
-    /// Of a shared bandwidth: it is not below what its links carry anyway, so that the data show no limit.
+    /// Of a shared bandwidth that rows of several transfers cross at once: it is not below what its links carry anyway, so that
+    /// the data show no limit.
     NoLimit,
     /// Held at 0, below which the fit would have gone.
     AtZero,
+    /// At the least value that it may have, below which the fit would have gone.
+    AtLeast,
+    /// At the largest value that it may have, above which the fit would have gone.
+    AtMost,
 }
 
 /// A parameter after the fit.

@@ -206,6 +206,11 @@ impl Problem<'_> {
     }
 }
 
+/// The coordinates that steps may try, of a parameter whose coordinate is a logarithm.
+pub(crate) fn reach(parameter: &Parameter) -> [f64; 2] {
+    [parameter.start / REACH, parameter.start * REACH].map(|value| parameter.coordinate(value))
+}
+
 /// Whether a value is one that a step may try: within [`REACH`] of the start, or a time below [`LONGEST`].
 pub(crate) fn in_reach(parameter: &Parameter, value: f64) -> bool {
     match parameter.kind {

@@ -1,14 +1,16 @@
 //! Finer parameters where the data ask for them: a type's bandwidth per direction, or of one link after the other.
 //!
-//! A finer set is taken when Schwarz's criterion falls by more than [`CLEARLY`], and the data tell the parts apart.
+//! A finer set is taken when Schwarz's criterion falls by more than [`CLEARLY`], as far as the few rows of a log show it, and the
+//! data tell the parts apart, each in [`SHOWN`] experiments or more.
 
 use std::ops::Range;
 
+use nalgebra::DMatrix;
 use weir_plugin_api::LinkId;
 use weir_scenario::Machine;
 
-use super::certainty::{Coupled, certainty};
-use super::criterion::{CLEARLY, schwarz};
+use super::certainty::{Coupled, LEAST_COLUMN, certainty};
+use super::criterion::{CLEARLY, Weighed, ahead};
 use super::error::FitError;
 use super::options::Choice;
 use super::parameter::{Direction, Parameter, ParameterKind, below};
@@ -20,6 +22,8 @@ use super::{closest, start};
 const ALIKE: f64 = 1e-3;
 /// Splits of one fit at most.
 const ROUNDS: usize = 8;
+/// Experiments that show a part of a parameter at least: what one shows alone is fitted to its noise.
+const SHOWN: usize = 2;
 /// Links that get parameters of their own at most; *assumed*.
 const MOST_LINKS: usize = 64;
 
@@ -52,7 +56,8 @@ struct Split {
     solved: Solved,
     /// Whether the data determine both parts.
     determined: bool,
-    criterion: f64,
+    /// By how much the criterion falls.
+    ahead: f64,
 }
 
 impl Split {
@@ -61,18 +66,20 @@ impl Split {
         match (self.determined, other.determined) {
             (true, false) => true,
             (false, true) => false,
-            _ => self.criterion < other.criterion - ALIKE,
+            _ => self.ahead > other.ahead + ALIKE,
         }
     }
 }
 
-fn criterion(problem: &Problem<'_>, solved: &Solved) -> f64 {
-    schwarz(problem.rows(), solved.squares, solved.parameters.len(), 1e-300)
+/// By how much the criterion of a fit with one parameter more is lower.
+fn one_more_ahead(problem: &Problem<'_>, solved: &Solved, finer: &Solved) -> Result<f64, FitError> {
+    let parameters = finer.moving(problem)?.len();
+    let coarse = Weighed { squares: solved.squares, parameters: parameters.saturating_sub(1) };
+    Ok(ahead(problem.rows(), coarse, Weighed { squares: finer.squares, parameters }, 1e-300))
 }
 
 /// The best of all fits with one parameter more; `None` where none pays.
 fn best_split(problem: &Problem<'_>, solved: &Solved) -> Result<Option<Solved>, FitError> {
-    let enough = criterion(problem, solved) - CLEARLY;
     let unshared = closest::never_shared(problem, &solved.parameters);
     let of_links = |&i: &usize| !unshared[i] && solved.parameters[i].kind == ParameterKind::Bandwidth;
     let order = closest::order(problem.machine, &solved.parameters).into_iter().filter(of_links);
@@ -81,7 +88,7 @@ fn best_split(problem: &Problem<'_>, solved: &Solved) -> Result<Option<Solved>, 
         let parameter = &solved.parameters[at];
         for parts in per_link(problem, parameter).into_iter().chain(directions(parameter)) {
             let Some(split) = split(problem, solved, at, parts)? else { continue };
-            if split.criterion < enough && best.as_ref().is_none_or(|best| split.better_than(best)) {
+            if split.ahead > CLEARLY && best.as_ref().is_none_or(|best| split.better_than(best)) {
                 best = Some(split);
             }
         }
@@ -168,18 +175,30 @@ fn split(problem: &Problem<'_>, solved: &Solved, at: usize, parts: [Parameter; 2
             finer = other;
         }
     }
-    let criterion = criterion(problem, &finer);
+    let ahead = one_more_ahead(problem, solved, &finer)?;
     let determined = determined(problem, &finer, parts)?;
-    Ok(determined.map(|determined| Split { solved: finer, determined, criterion }))
+    Ok(determined.map(|determined| Split { solved: finer, determined, ahead }))
 }
 
 /// Whether the data determine all parts of a parameter; `None` unless they separate the parts from each other and at
-/// least one of them from all else. Others may be hidden behind narrower links, or tie with them.
+/// least one of them from all else, by [`SHOWN`] experiments each. Others may be hidden behind narrower links, or tie with them.
 fn determined(problem: &Problem<'_>, finer: &Solved, parts: Range<usize>) -> Result<Option<bool>, FitError> {
     let residuals = problem.all_residuals(&problem.setting(&finer.parameters, &finer.values()))?;
-    let found = certainty(&problem.jacobian(&finer.parameters, &finer.at)?, &residuals);
+    let jacobian = problem.jacobian(&finer.parameters, &finer.at)?;
+    if parts.clone().any(|part| (1..SHOWN).contains(&showing(problem, &jacobian, part))) {
+        return Ok(None);
+    }
+    let found = certainty(&jacobian, &residuals);
     let of = |group: &Coupled| group.parameters.iter().filter(|i| parts.contains(i)).count();
     let alone = |i: usize| found.error[i].is_some() && found.coupled.iter().all(|t| !t.parameters.contains(&i));
     let apart = found.coupled.iter().all(|group| of(group) < 2) && parts.clone().any(alone);
     Ok(apart.then(|| parts.clone().all(alone)))
+}
+
+/// How many experiments depend on a parameter.
+fn showing(problem: &Problem<'_>, jacobian: &DMatrix<f64>, parameter: usize) -> usize {
+    let rows = problem.fitted_rows().enumerate().filter(|&(at, _)| jacobian[(at, parameter)].abs() > LEAST_COLUMN);
+    let mut experiments: Vec<usize> = rows.map(|(_, row)| row.place().0).collect();
+    experiments.dedup();
+    experiments.len()
 }

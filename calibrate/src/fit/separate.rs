@@ -39,7 +39,7 @@ impl Shift<'_> {
 /// What to measure to separate parameters that an unseen change couples, as a sentence.
 pub(super) fn remedy(problem: &Problem<'_>, shifts: &[Shift<'_>]) -> Result<String, FitError> {
     if shifts.iter().any(|shift| shift.parameter.kind.is_loggp()) {
-        return Ok(loggp(shifts));
+        return Ok(loggp(problem, shifts));
     }
     let moved = |steps: f64| {
         let mut shifted = problem.base.clone();
@@ -76,10 +76,18 @@ fn measurement(problem: &Problem<'_>, one: &Setting, other: &Setting, step: f64)
 }
 
 /// What is known of LogGP without a simulation: one-way times hold 2·o + L + (k − 1)·G, windows of messages g and G.
-fn loggp(shifts: &[Shift<'_>]) -> String {
+/// What is missing is what no fitted row is.
+fn loggp(problem: &Problem<'_>, shifts: &[Shift<'_>]) -> String {
     let has = |kind| shifts.iter().any(|shift| shift.parameter.kind == kind);
     if has(ParameterKind::LoggpGap) || has(ParameterKind::LoggpPerByte) {
-        return "measure messages back to back, of small and large sizes (osu_bw), to separate them".to_owned();
+        let fitted = || problem.experiments.iter().zip(problem.fitted).filter(|&(_, &fitted)| fitted);
+        let [lone, windows] = [false, true].map(|several| fitted().any(|(e, _)| (e.messages > 1) == several));
+        let what = match (lone, windows) {
+            (false, true) => "lone messages, of small and large sizes (osu_latency)",
+            (true, true) => "messages of more sizes, lone (osu_latency) and back to back (osu_bw)",
+            _ => "messages back to back, of small and large sizes (osu_bw)",
+        };
+        return format!("measure {what}, to separate them");
     }
     "one-way times hold only 2·o + L: measure o at the sender (the time of a non-blocking send) to separate them; only \
      the sum counts in a simulation where nothing overlaps o"

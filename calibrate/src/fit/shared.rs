@@ -111,8 +111,13 @@ fn mean_rate(experiment: &Experiment) -> Option<f64> {
     (count > 0).then(|| experiment.rows.iter().map(rate).sum::<f64>() / count as f64)
 }
 
+/// Whether rows of several transfers at once over a shared bandwidth show that it is not below what its links carry together.
+pub(super) fn shows_no_limit(problem: &Problem<'_>, parameter: &Parameter, setting: &Setting) -> bool {
+    limits_nothing(problem, parameter, setting) && !never_at_once(problem, parameter)
+}
+
 /// Whether a shared bandwidth is not below what its links carry together.
-pub(super) fn limits_nothing(problem: &Problem<'_>, parameter: &Parameter, setting: &Setting) -> bool {
+fn limits_nothing(problem: &Problem<'_>, parameter: &Parameter, setting: &Setting) -> bool {
     parameter.kind == ParameterKind::Shared
         && parameter.shared.iter().all(|&number| {
             let links = &problem.machine.fabric.shared()[number as usize].links;

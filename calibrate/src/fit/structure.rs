@@ -11,7 +11,7 @@
 //! only are such a case: the split of one link explains a part of them, and hides the split by direction that explains all.
 //! The second way starts on the other side of such places.
 
-use super::closest::{ALIKE, criterion, order};
+use super::closest::{ALIKE, criterion, finer_ahead, order};
 use super::criterion::CLEARLY;
 use super::error::FitError;
 use super::options::Choice;
@@ -34,7 +34,7 @@ pub(super) fn best(problem: &Problem<'_>, parameters: Vec<Parameter>, finer: Cho
     let Some((apart, pairs)) = apart.filter(|_| finer != Choice::No && !explained) else { return Ok(coarse) };
     let fine = joined(problem, whole_types::solve(problem, apart)?, pairs)?;
     let fine = needed(problem, refine(problem, fine, finer)?)?;
-    let ahead = of(problem, &coarse)? - of(problem, &fine)?;
+    let ahead = finer_ahead(problem, &coarse, &fine)?;
     // A difference of all links of a type is likelier than one of a single link.
     let better = ahead > BETTER || ahead >= -ALIKE && of_single_links(&fine) < of_single_links(&coarse);
     Ok(if better { fine } else { coarse })
@@ -76,7 +76,6 @@ fn by_direction(parameters: &[Parameter]) -> Option<(Vec<Parameter>, Vec<Halved>
 /// Joins the two directions of each type where the criterion is then no worse; the last pair first, so that places hold.
 fn joined(problem: &Problem<'_>, mut solved: Solved, pairs: Vec<Halved>) -> Result<Solved, FitError> {
     for Halved { whole, at } in pairs.into_iter().rev() {
-        let least = of(problem, &solved)?;
         let mut parameters = solved.parameters.clone();
         parameters.splice(at..at + 2, [whole]);
         for value in [solved.at[at], solved.at[at + 1]] {
@@ -84,7 +83,7 @@ fn joined(problem: &Problem<'_>, mut solved: Solved, pairs: Vec<Halved>) -> Resu
             from.splice(at..at + 2, [value]);
             let from = start::better_of(problem, &parameters, &from, &[at])?;
             let one = solve_from(problem, parameters.clone(), from, 1)?;
-            if of(problem, &one)? <= least {
+            if finer_ahead(problem, &one, &solved)? <= 0.0 {
                 solved = one;
                 break;
             }

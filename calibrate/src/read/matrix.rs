@@ -2,13 +2,17 @@
 //! matrix of `busGrind`.
 //!
 //! The row sends and the column receives. In a two-way matrix both copy at once, and a cell is the bytes of both over the
-//! time of both; TransferBench also has a row for each of the two, `->` and `<-`, with its bytes over its own time. Cells are
-//! GB/s, 10^9 bytes per second.
+//! time of both; TransferBench also has a row for each of the two, `->` and `<-`, with its bytes over its own time. It measures
+//! a pair once in each order, where rocm-bandwidth-test writes one measurement into both cells of a pair. Cells are GB/s, 10^9
+//! bytes per second.
+
+use std::collections::BTreeSet;
 
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::Diagnostic;
 
 use super::bus;
+use super::matrix_parts::{End, Matrix, Row, matrix_of, named};
 use super::number::{self, MOST_ROWS};
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
@@ -18,63 +22,32 @@ use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 /// depend on it.
 const BYTES: u64 = 512 << 20;
 
+/// First words of the line of columns: of rocm-bandwidth-test, busGrind, and TransferBench (`RunPeerToPeerBenchmarks`: both ways, one way,
+/// one way with USE_REMOTE_READ).
+const HEADERS: [&str; 5] = ["D/D", "Dir\\D", "SRC\\DST", "SRC+EXE\\DST", "SRC\\EXE+DST"];
+
 /// Bytes of a copy at most: what a simulation counts.
 const MOST_COPY: u64 = 1 << 53;
-
-/// An end of copies, as a log has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    /// The k-th processor.
-    Cpu(usize),
-    /// The k-th GPU.
-    Gpu(usize),
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cpu(at) => write!(f, "CPU {at}"),
-            Self::Gpu(at) => write!(f, "GPU {at}"),
-        }
-    }
-}
-
-/// The matrix that the lines are of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Matrix {
-    OneWay,
-    BothWays,
-    /// Not used: why.
-    Unused(&'static str),
-}
 
 struct MatrixReader<'a> {
     source: &'a Source<'a>,
     /// The ends by their numbers in the log.
     ends: Vec<End>,
     matrix: Option<(Matrix, String)>,
+    /// The line of its title.
+    titled: u32,
     columns: Vec<Option<End>>,
     /// The line of the columns.
     head: u32,
     /// The rows so far.
     rows: Vec<Row>,
+    /// The pairs that a two-way matrix has had.
+    pairs: BTreeSet<[End; 2]>,
     cells: usize,
     /// Bytes of a copy, where the log says it.
     bytes: Option<u64>,
     used: Vec<End>,
     log: Log,
-}
-
-/// Whether a text is of rocm-bandwidth-test or TransferBench.
-pub(super) fn is_rocm(head: &str) -> bool {
-    // Version 2.3 has no `copy` in its titles.
-    let titles = ["directional copy peak bandwidth GB/s", "directional peak bandwidth GB/s"];
-    head.contains("RocmBandwidthTest") || titles.iter().any(|title| head.contains(title))
-}
-
-/// Whether a text has a host matrix of busGrind.
-pub(super) fn is_bus_grind(head: &str) -> bool {
-    head.contains("busGrind") || head.lines().any(|line| line.trim_start().starts_with("Dir\\D"))
 }
 
 /// What stands for the PCI address in `1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`.
@@ -92,10 +65,20 @@ pub(super) fn addressed<'a>(source: &Source<'a>) -> Result<Source<'a>, Box<Diagn
 }
 
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let (ends, columns, used) = (Vec::new(), Vec::new(), Vec::new());
-    let (rows, log) = (Vec::new(), Log::default());
-    let mut reader =
-        MatrixReader { source, ends, matrix: None, columns, head: 0, rows, cells: 0, bytes: None, used, log };
+    let mut reader = MatrixReader {
+        source,
+        ends: Vec::new(),
+        matrix: None,
+        titled: 0,
+        columns: Vec::new(),
+        head: 0,
+        rows: Vec::new(),
+        pairs: BTreeSet::new(),
+        cells: 0,
+        bytes: None,
+        used: Vec::new(),
+        log: Log::default(),
+    };
     for line in source.lines() {
         reader.line(line)?;
     }
@@ -115,10 +98,10 @@ impl MatrixReader<'_> {
             self.device(device);
         } else if let Some(bytes) = trimmed.strip_prefix("Bytes Per Direction") {
             // TransferBench, before its matrices.
-            self.bytes = bytes.trim().parse().ok().filter(|bytes| (1..=MOST_COPY).contains(bytes));
+            self.bytes = bytes.trim_matches([' ', ',']).parse().ok().filter(|bytes| (1..=MOST_COPY).contains(bytes));
         } else if let Some(matrix) = matrix_of(trimmed) {
             self.end()?;
-            self.matrix = Some((matrix, trimmed.to_owned()));
+            (self.matrix, self.titled) = (Some((matrix, trimmed.to_owned())), line.number);
         } else if trimmed.contains("Matrix") {
             self.end()?;
         } else if self.matrix.is_some() {
@@ -130,9 +113,14 @@ impl MatrixReader<'_> {
     /// The end of a matrix. One of copies between ends has a row for each column; one of the host has a row for each way.
     fn end(&mut self) -> Result<(), Box<Diagnostic>> {
         let (columns, rows) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.rows));
+        self.pairs.clear();
         // A matrix that is not used was left at its first row.
-        let used = self.matrix.take().is_some();
-        if !used || rows.iter().any(|row| row.end().is_none()) {
+        let Some((matrix, title)) = self.matrix.take() else { return Ok(()) };
+        if columns.is_empty() && !matches!(matrix, Matrix::Unused(_)) {
+            let why = format!("no line of columns that weir knows follows ({})", HEADERS.join(", "));
+            self.source.skip(&mut self.log, self.source.place(self.titled, 1), title, why);
+        }
+        if rows.iter().any(|row| row.end().is_none()) {
             return Ok(());
         }
         let missing = columns.iter().flatten().filter(|end| !rows.iter().any(|row| row.end() == Some(**end)));
@@ -153,15 +141,20 @@ impl MatrixReader<'_> {
 
     /// The ends of a header or of a row, `CPU 00`, `GPU 01`, `1` or `H2D`.
     fn cells(&mut self, line: LogLine<'_>, text: &str) -> Result<(), Box<Diagnostic>> {
-        let words: Vec<&str> = text.split_whitespace().collect();
+        // TransferBench puts a comma behind each cell with OUTPUT_TO_CSV.
+        let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
         match words[..] {
             [] => {}
-            ["D/D" | "Dir\\D" | "SRC+EXE\\DST" | "SRC\\DST", ref names @ ..] => {
+            [first, ref names @ ..] if HEADERS.contains(&first) => {
                 let matrix = self.matrix.clone();
-                self.end()?;
+                if !self.columns.is_empty() {
+                    self.end()?;
+                }
                 (self.matrix, self.head, self.columns) = (matrix, line.number, self.header(names));
             }
             _ if self.columns.is_empty() => {}
+            // Of the row above, with SHOW_ITERATIONS: its least, its largest, and the standard deviation.
+            ["CPU" | "GPU", _, "min" | "max" | "sd", ..] => {}
             [kind @ ("CPU" | "GPU"), number, ref cells @ ..] => {
                 let arrow = cells.first().filter(|word| word.contains(['<', '>'])).copied().unwrap_or("->");
                 let cells = cells.strip_prefix(&[arrow]).unwrap_or(cells);
@@ -185,7 +178,8 @@ impl MatrixReader<'_> {
             }
             [number, ref cells @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => {
                 let end = number.parse().ok().and_then(|number: usize| self.ends.get(number).copied());
-                self.row(line, end.map(Row::From), cells)?;
+                let both = matches!(self.matrix, Some((Matrix::BothWays, _)));
+                self.row(line, end.map(if both { Row::Between } else { Row::From }), cells)?;
             }
             _ => {}
         }
@@ -217,14 +211,14 @@ impl MatrixReader<'_> {
         names.iter().map(by_device).collect()
     }
 
-    fn row(&mut self, line: LogLine<'_>, row: Option<Row>, cells: &[&str]) -> Result<(), Box<Diagnostic>> {
-        let Some((matrix, title)) = self.matrix.clone() else { return Ok(()) };
-        if cells.len() != self.columns.len() {
-            let message = format!("the row has {} cells, and the matrix {} columns", cells.len(), self.columns.len());
+    /// Counts the cells of a row, of which there is one for each column.
+    fn count(&mut self, line: LogLine<'_>, cells: usize) -> Result<(), Box<Diagnostic>> {
+        if cells != self.columns.len() {
+            let message = format!("the row has {} cells, and the matrix {} columns", cells, self.columns.len());
             let help = "complete the row: the log may have been cut off";
             return Err(self.source.error(Span::line(line.number), message, help));
         }
-        self.cells += cells.len();
+        self.cells += cells;
         if self.cells > MOST_ROWS {
             return Err(self.source.error(
                 Span::line(line.number),
@@ -232,6 +226,12 @@ impl MatrixReader<'_> {
                 "give fewer",
             ));
         }
+        Ok(())
+    }
+
+    fn row(&mut self, line: LogLine<'_>, row: Option<Row>, cells: &[&str]) -> Result<(), Box<Diagnostic>> {
+        let Some((matrix, title)) = self.matrix.clone() else { return Ok(()) };
+        self.count(line, cells.len())?;
         if let Matrix::Unused(why) = matrix {
             let place = self.source.place(line.number, 1);
             self.source.skip(&mut self.log, place, title, why);
@@ -242,12 +242,7 @@ impl MatrixReader<'_> {
         for (&cell, column) in cells.iter().zip(self.columns.clone()) {
             let (Some(row), Some(column)) = (row, column) else { continue };
             let own = row.end() == Some(column);
-            // A two-way cell stands twice: once for each end.
-            if cell == "N/A"
-                || own
-                || (matrix == Matrix::BothWays
-                    && matches!((row.end(), column), (Some(End::Gpu(a)), End::Gpu(b)) if a > b))
-            {
+            if cell == "N/A" || own || self.is_mirrored(row, column) {
                 continue;
             }
             let place = self.source.place_of(line, cell);
@@ -264,11 +259,17 @@ impl MatrixReader<'_> {
         Ok(())
     }
 
+    /// Whether the cell of a row stands a second time, once for each end.
+    fn is_mirrored(&mut self, row: Row, column: End) -> bool {
+        let Row::Between(end) = row else { return false };
+        !self.pairs.insert([end.min(column), end.max(column)])
+    }
+
     /// The copies of a cell, and their seconds.
     fn experiment(&mut self, matrix: Matrix, row: Row, column: End, cell: &str) -> Result<(Experiment, f64), String> {
         let device = self.node(column)?;
         let (from, to) = match row {
-            Row::From(end) | Row::Sends(end) | Row::Receives(end) => (self.node(end)?, device),
+            Row::From(end) | Row::Between(end) | Row::Sends(end) | Row::Receives(end) => (self.node(end)?, device),
             Row::FromHost => (self.host(device)?, device),
             Row::ToHost | Row::HostBothWays => (device, self.host(device)?),
         };
@@ -337,64 +338,5 @@ impl MatrixReader<'_> {
             });
         }
         self.log
-    }
-}
-
-/// What a row of a matrix is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
-    From(End),
-    /// What it sends while the other end sends to it, by its own time.
-    Sends(End),
-    /// What it receives then.
-    Receives(End),
-    FromHost,
-    ToHost,
-    HostBothWays,
-}
-
-impl Row {
-    /// The end that it is of, where that is no host.
-    fn end(self) -> Option<End> {
-        match self {
-            Self::From(end) | Self::Sends(end) | Self::Receives(end) => Some(end),
-            Self::FromHost | Self::ToHost | Self::HostBothWays => None,
-        }
-    }
-
-    /// What its cells are the times of: of two copies the one to the column comes first.
-    fn measured(self) -> MeasuredEnd {
-        match self {
-            Self::Sends(_) => MeasuredEnd::Transfer(0),
-            Self::Receives(_) => MeasuredEnd::Transfer(1),
-            _ => MeasuredEnd::Last,
-        }
-    }
-}
-
-fn named(kind: &str, number: &str) -> Option<End> {
-    let number = number.parse().ok()?;
-    Some(if kind == "CPU" { End::Cpu(number) } else { End::Gpu(number) })
-}
-
-/// The matrix that a title begins.
-fn matrix_of(title: &str) -> Option<Matrix> {
-    let lower = title.to_ascii_lowercase();
-    let titled = lower.contains("bandwidth") && (lower.contains("gb/s") || lower.contains("matrix"));
-    let other = lower.contains("inter-device") || lower.contains("device access") || lower.contains("numa distance");
-    match () {
-        () if other || lower.contains("latency") && lower.contains("matrix") => {
-            Some(Matrix::Unused("no bandwidths of copies")).filter(|_| titled || lower.contains("latency"))
-        }
-        () if !titled => None,
-        () if lower.contains("p2p=") => None,
-        () if lower.contains("nic rdma") => Some(Matrix::Unused("copies between network cards")),
-        () if lower.contains("unpinned") || lower.contains("pageable") => {
-            Some(Matrix::Unused("pageable memory is staged in the host"))
-        }
-        () if lower.contains("concurrent") => Some(Matrix::Unused("weir does not know which copies ran at once")),
-        () if lower.contains("bidirectional") || lower.contains("bdirectional") => Some(Matrix::BothWays),
-        () if lower.contains("unidirectional") || lower.contains("host/device") => Some(Matrix::OneWay),
-        () => None,
     }
 }

@@ -7,6 +7,7 @@ mod devices;
 mod json;
 mod mapping;
 mod matrix;
+mod matrix_parts;
 mod nccl;
 mod nccl_head;
 mod number;
@@ -76,6 +77,8 @@ pub fn read_log_text(
     options: &ReadOptions,
 ) -> Result<(LogKind, Log), Box<Diagnostic>> {
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
+    // PowerShell puts the mark before what it writes.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let alone = tag::json_alone(text);
     let text = alone.as_deref().unwrap_or(text);
     let source = Source { file, text, machine, options, devices, known_by: None, host };

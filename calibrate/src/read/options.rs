@@ -1,7 +1,7 @@
 //! Which kind a log is, and what the command line says about logs.
 
 use super::tag::untagged;
-use super::{bandwidth_test, matrix, nccl_head, nvbandwidth_text, perftest};
+use super::{bandwidth_test, matrix_parts, nccl_head, nvbandwidth_text, perftest};
 
 /// A program or format that logs come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,10 +67,10 @@ impl LogKind {
         if nvbandwidth_text::is_text(&head) {
             return Some(Self::Nvbandwidth);
         }
-        if matrix::is_rocm(&head) {
+        if matrix_parts::is_rocm(&head) {
             return Some(Self::Rocm);
         }
-        if matrix::is_bus_grind(&head) {
+        if matrix_parts::is_bus_grind(&head) {
             return Some(Self::BusGrind);
         }
         if bandwidth_test::is_text(&head) {
@@ -92,7 +92,7 @@ impl LogKind {
             return Some(Self::Osu);
         }
         let header = head.lines().find(|l| !l.trim().is_empty() && !l.starts_with('#'))?;
-        let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches(['"', '\u{feff}'])).collect();
+        let columns: Vec<&str> = header.split(',').map(|c| c.trim().trim_matches('"')).collect();
         ["from", "to", "bytes", "seconds"].iter().all(|need| columns.contains(need)).then_some(Self::Csv)
     }
 }

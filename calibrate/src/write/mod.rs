@@ -31,7 +31,9 @@ pub fn write_topology(
     logs: &[String],
 ) -> Result<String, Vec<Diagnostic>> {
     let comment = comment(fit, logs);
-    let Plan { mut edits, links, replaced } = Plan::of(machine, &fit.setting);
+    let no_limit = fit.parameters.iter().filter(|f| f.known == Known::NoLimit);
+    let no_limit = no_limit.flat_map(|f| f.parameter.shared.iter().copied()).collect();
+    let Plan { mut edits, links, replaced } = Plan::of(machine, &fit.setting, &no_limit);
     let origins: Vec<(String, String)> =
         replaced.into_iter().map(|(name, old)| (name, origin_of(&old, logs))).collect();
     if !machine.is_scenario {

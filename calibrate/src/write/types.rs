@@ -12,9 +12,6 @@ use weir_sim_core::SharedBandwidth;
 use super::number::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};
 
-/// Part of both directions together at which what they share is no limit: within the digits that are found and written.
-const NO_LIMIT: f64 = 1.0 - 1e-3;
-
 /// The values of a link in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct LinkValues {
@@ -29,12 +26,13 @@ struct LinkValues {
 }
 
 impl LinkValues {
-    fn of(machine: &Machine, setting: &Setting, pair: usize) -> Self {
+    /// Of a setting without the shared bandwidths that are `no_limit`.
+    fn of(machine: &Machine, setting: &Setting, no_limit: &BTreeSet<u32>, pair: usize) -> Self {
         let (up, down) = (setting.bandwidth[2 * pair], setting.bandwidth[2 * pair + 1]);
         let fabric = &machine.fabric;
         let of_link = |number: &&u32| fabric.shared()[**number as usize].node.is_none();
-        let shared = fabric.shared_by(link(pair)).iter().find(of_link).map(|&number| setting.shared[number as usize]);
-        let shared = shared.filter(|&shared| shared < (up + down) * NO_LIMIT);
+        let number = fabric.shared_by(link(pair)).iter().find(of_link).filter(|number| !no_limit.contains(number));
+        let shared = number.map(|&number| setting.shared[number as usize]);
         Self { up, down, latency: setting.latency[2 * pair], shared }
     }
 
@@ -74,8 +72,8 @@ struct EqualLinks {
 }
 
 impl Plan {
-    /// What makes the values of a setting of those of the topology.
-    pub(super) fn of(machine: &Machine, setting: &Setting) -> Self {
+    /// What makes the values of a setting of those of the topology, without the shared bandwidths that are `no_limit`.
+    pub(super) fn of(machine: &Machine, setting: &Setting, no_limit: &BTreeSet<u32>) -> Self {
         let pairs = machine.fabric.links().len() / 2;
         let links = LinkChange { types: Vec::new(), of: vec![None; pairs] };
         let mut plan = Self { edits: Vec::new(), replaced: Vec::new(), links };
@@ -83,10 +81,11 @@ impl Plan {
         let before = Setting::of(machine);
         for at in 0..machine.types.len() {
             let of_type = (0..pairs).filter(|&p| machine.type_of(link(p)) == Some(at));
-            plan.links_of_type(machine, at, equal_links(machine, setting, of_type), &before, &mut names);
+            plan.links_of_type(machine, at, equal_links(machine, setting, no_limit, of_type), &before, &mut names);
         }
         for pair in (0..pairs).filter(|&p| machine.type_of(link(p)).is_none()) {
-            let (old, new) = (LinkValues::of(machine, &before, pair), LinkValues::of(machine, setting, pair));
+            let old = LinkValues::of(machine, &before, &BTreeSet::new(), pair);
+            let new = LinkValues::of(machine, setting, no_limit, pair);
             if old != new {
                 let latency = match old.latency == new.latency {
                     true => String::new(),
@@ -126,7 +125,7 @@ impl Plan {
         let most = sets.iter().map(|set| set.pairs.len()).max();
         let Some(kept) = sets.iter().position(|set| Some(set.pairs.len()) == most) else { return };
         let EqualLinks { values, pairs } = sets.remove(kept);
-        let old = LinkValues::of(machine, before, pairs[0]);
+        let old = LinkValues::of(machine, before, &BTreeSet::new(), pairs[0]);
         if old != values {
             self.replaced.push((machine.types[at].name.clone(), old.words()));
         }
@@ -201,10 +200,15 @@ fn link(pair: usize) -> LinkId {
 }
 
 /// Pairs of links by their values, in the order of the first of each.
-fn equal_links(machine: &Machine, setting: &Setting, pairs: impl Iterator<Item = usize>) -> Vec<EqualLinks> {
+fn equal_links(
+    machine: &Machine,
+    setting: &Setting,
+    no_limit: &BTreeSet<u32>,
+    pairs: impl Iterator<Item = usize>,
+) -> Vec<EqualLinks> {
     let mut sets: Vec<EqualLinks> = Vec::new();
     for pair in pairs {
-        let values = LinkValues::of(machine, setting, pair);
+        let values = LinkValues::of(machine, setting, no_limit, pair);
         match sets.iter_mut().find(|set| set.values == values) {
             Some(set) => set.pairs.push(pair),
             None => sets.push(EqualLinks { values, pairs: vec![pair] }),

@@ -1,9 +1,9 @@
 //! Times that a step takes below 0 are held there only as long as the rows ask for it.
 
-use crate::common::{built_in, machine_of};
+use crate::common::{built_in, group, machine, machine_of};
 use weir_calibrate::fit::{Choice, Known, mean_error};
 use weir_calibrate::read::{ReadOptions, read_log_text};
-use weir_calibrate::{FitOptions, fit};
+use weir_calibrate::{Experiment, FitOptions, fit};
 use weir_scenario::Machine;
 
 const MEASURED: &str = include_str!("../data/three-latencies.csv");
@@ -48,4 +48,54 @@ fn a_latency_that_a_step_takes_to_0_comes_back() {
         }
         assert!(mean_error(&found.rows).expect("rows") < 0.011, "{:?}", mean_error(&found.rows));
     }
+}
+
+/// Small messages that are slower than larger ones ask for a G below 0. It goes down as far as a fit may go, and has no error.
+#[test]
+fn a_time_per_byte_at_the_end_of_its_range_has_no_error() {
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let message = |&(bytes, us): &(u64, f64)| {
+        let mut one = group(&machine, "one", &[("gpu0", "gpu1", bytes)]);
+        one.rows[0].seconds = us * 1e-6;
+        one
+    };
+    let experiments: Vec<Experiment> =
+        [(1, 180.0), (1_000, 80.0), (1_000_000, 8.0), (10_000_000, 40.0)].iter().map(message).collect();
+    let options = FitOptions {
+        hold_out: 0.0,
+        bandwidth: false,
+        latency: Choice::No,
+        arbiter: Some(Vec::new()),
+        loggp: true,
+        ..FitOptions::default()
+    };
+    let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
+    let of = found.parameters.iter().find(|f| f.parameter.name.starts_with("per_byte")).expect("it is fitted");
+    assert_eq!(of.known, Known::AtLeast, "{:#?}", found.parameters);
+}
+
+/// Copies across the root complex that are 5 % faster than inside a board ask for a `tau` below 0. It stays at 0, without an
+/// error, and the bandwidth has that of a mean of six rows: √(SSE / (6 · 5)).
+#[test]
+fn tau_at_the_end_of_its_range_is_no_value_with_an_error() {
+    let machine = machine("topologies/cs-storm-t2.yaml", &[]);
+    let times = [("gpu1", 25.28), ("gpu1", 25.33), ("gpu1", 25.23), ("gpu4", 24.0), ("gpu4", 24.05), ("gpu4", 23.95)];
+    let copy = |&(to, ms): &(&str, f64)| {
+        let mut copy = group(&machine, to, &[("gpu0", to, 300_000_000)]);
+        copy.rows[0].seconds = ms * 1e-3;
+        copy
+    };
+    let experiments: Vec<Experiment> = times.iter().map(copy).collect();
+    let options = FitOptions { hold_out: 0.0, finer: Choice::No, ..FitOptions::default() };
+    let found = fit(&machine, &built_in("pcie-congestion"), &experiments, &options).expect("a fit");
+    let of = |name: &str| found.parameters.iter().find(|f| f.parameter.name.starts_with(name)).expect("it is fitted");
+    assert_eq!((of("tau").value, of("tau").known), (0.0, Known::AtLeast));
+    let logs: Vec<f64> = times.iter().map(|(_, ms)| ms.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / 6.0;
+    let expected = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 30.0).sqrt();
+    let (Known::Error(error) | Known::IfNarrowest(Some(error))) = of("bandwidth").known else {
+        panic!("{:?}", of("bandwidth"))
+    };
+    assert!((error / of("bandwidth").value / expected - 1.0).abs() < 1e-3, "{error}, {expected}");
+    assert_eq!(found.freedom, 5);
 }

@@ -58,6 +58,32 @@ fn each_step_of_a_collective_pays_overheads_and_latency() {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
 }
 
+/// What is missing of the two kinds of rows is what is to be measured.
+#[test]
+fn the_remedy_is_not_what_was_given() {
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let latency = Choice::No;
+    let options =
+        FitOptions { bandwidth: false, latency, arbiter: Some(Vec::new()), loggp: true, ..FitOptions::default() };
+    let options = FitOptions { hold_out: 0.0, ..options };
+    for (several, missing, given) in [(true, "osu_latency", "osu_bw"), (false, "osu_bw", "osu_latency")] {
+        let mut data = simulated(&machine);
+        data.retain(|e| (e.messages > 1) == several);
+        let found = fit(&machine, &built_in("max-min"), &data, &options).expect("a fit");
+        let of_gap = found.unclear.iter().filter(|group| group.names.iter().any(|name| name.starts_with("gap")));
+        for group in of_gap {
+            assert!(several, "lone messages have no gap: {group:?}");
+            assert!(group.remedy.contains(missing) && !group.remedy.contains(given), "{group:?}");
+        }
+        let named: Vec<&str> = found.unclear.iter().flat_map(|group| group.names.iter().map(String::as_str)).collect();
+        assert!(!several || named.iter().any(|name| name.starts_with("gap")), "{named:?}");
+        let mut once = named.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), named.len(), "{named:?}");
+    }
+}
+
 /// g, G and 2·o + L come out; o and L apart cannot, also where o is above g, since o overlaps the message before.
 #[test]
 fn gap_and_time_per_byte_are_found_and_overhead_is_not() {

@@ -38,6 +38,19 @@ const P2P: &str = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n\
 Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1\n     0 700.00  24.00\n     1  25.00 700.00\n\
 Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 700.00  40.00\n     1  41.00 700.00\n";
 
+/// PowerShell writes it: nvbandwidth's JSON, a table that begins with a comment, and a matrix.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_log() {
+    let machine = machine(SOCKETS, &[]);
+    let csv = "# copies\nfrom,to,bytes,seconds\ngpu0,gpu1,1000000,0.001\n";
+    for text in [P2P, csv] {
+        assert_eq!(
+            good(&machine, &format!("\u{feff}{text}")).1.experiments.len(),
+            good(&machine, text).1.experiments.len()
+        );
+    }
+}
+
 #[test]
 fn labels_of_srun_are_no_part_of_a_log() {
     let machine = machine(SOCKETS, &[]);

@@ -51,6 +51,9 @@ fn transfer_bench_gives_its_size_and_both_ways_apart() {
         ("cpu0 gpu0", 2, own(1), 500),
         ("gpu0 gpu1", 2, own(0), 2000),
         ("gpu0 gpu1", 2, own(1), 4000),
+        // Measured a second time, from the other end.
+        ("gpu1 gpu0", 2, own(0), 2000),
+        ("gpu1 gpu0", 2, own(1), 4000),
     ];
     let expected = expected.map(|(ends, count, end, us)| (ends.to_owned(), count, end, us));
     assert_eq!(rows.collect::<Vec<_>>(), expected);

@@ -91,6 +91,39 @@ fn no_row_and_no_limit_are_told_apart() {
     assert!(!written.contains("shared:"), "{written}");
 }
 
+/// Lone copies that are slower than expected leave `shared` above what both directions carry, and still say nothing of it.
+#[test]
+fn lone_copies_do_not_show_that_nothing_is_shared() {
+    let slow = machine_of(&sockets("", "").replace("up: 55GB/s, down: 50GB/s", "up: 30GB/s, down: 30GB/s"));
+    let text = sockets(", shared: 70GB/s", "");
+    let start = machine_of(&text);
+    let mut experiments = lone(&slow);
+    measure_under(&slow, &slow.arbiters[0], &mut experiments, || 1.0);
+    let found = fitted(&start, &experiments);
+    assert_eq!(value(&found, "shared of pcie"), (70e9, Known::Unseen));
+    let written = write(&text, &start, &found);
+    assert!(written.contains("shared: 70GB/s") && written.contains("30GB/s"), "{written}");
+}
+
+/// Copies both ways with one time, and no lone ones: each direction or what both share may be the narrowest.
+#[test]
+fn what_may_be_the_narrowest_is_not_said_to_be_no_limit() {
+    let text = sockets(", shared: 70GB/s", "");
+    let start = machine_of(&text);
+    let both = |gpu: &str, seconds: f64| {
+        let mut both = group(&start, "both", &[("rc0/cpu", gpu, GB), (gpu, "rc0/cpu", GB)]);
+        both.rows.truncate(1);
+        (both.rows[0].end, both.rows[0].seconds) = (MeasuredEnd::Last, seconds);
+        both
+    };
+    let experiments = [both("rc0/gpu0", 0.05), both("rc0/gpu1", 0.0501), both("rc0/gpu0", 0.0499)];
+    let found = fitted(&start, &experiments);
+    let shared = value(&found, "shared of pcie").1;
+    assert_ne!(shared, Known::NoLimit, "{:#?}", found.parameters);
+    let written = write(&text, &start, &found);
+    assert!(written.contains("shared: "), "{written}");
+}
+
 /// As much in as out through a memory: its link in each direction explains that as well as what both share.
 #[test]
 fn the_link_of_a_memory_may_stand_in_for_what_it_shares() {

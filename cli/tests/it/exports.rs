@@ -341,6 +341,9 @@ fn tables_can_be_chosen() {
         std::fs::read_dir(&tables).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
     names.sort();
     assert_eq!(names, ["links.csv", "transfers.csv"]);
+    let none = run(&["run", &file, "--export-csv", text, "--export-only", "links,candidates"]);
+    let said = "warning: --export-only candidates: there is no such table of these results; they have transfers, links, phases\n";
+    assert!(none.code == 0 && none.stderr.ends_with(said), "{}", none.stderr);
     let wrong = run(&["run", &file, "--export-csv", text, "--export-only", "phrases"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("phases"), "{}", wrong.stderr);
     let alone = run(&["run", &file, "--export-only", "links"]);

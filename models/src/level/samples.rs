@@ -37,7 +37,7 @@ impl Samples {
             let (before, after) = (size(points[at].bytes), size(points[at + 1].bytes));
             let how =
                 if before == after { "stands there twice; keep one" } else { "is not in order; sort the rows by size" };
-            return Err(refused(format!("{key}: row {} of the sizes: {after} {how}", at + 2)));
+            return Err(refused(format!("{key}[{}]: {after} {how}", at + 1)));
         }
         if extrapolate && points.len() < 2 {
             return Err(refused(format!("{key}: `extrapolate: linear` needs two rows or more")));

@@ -34,10 +34,10 @@ pub(super) fn packet_size(params: &PutParams) -> Result<Option<u64>, CallError> 
 /// The packet of the largest size of the table that is not above `bytes`.
 fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, CallError> {
     let rows = &tuned.0;
-    if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-        let after = size(pair[1].0.0);
+    if let Some(at) = rows.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
+        let (at, after) = (at + 1, size(rows[at + 1].0.0));
         return Err(refused(format!(
-            "packet.table: {after} stands there twice or out of order; sort the rows by size"
+            "packet.table[{at}]: {after} stands there twice or out of order; sort the rows by size"
         )));
     }
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
@@ -53,7 +53,10 @@ fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, CallError> {
     }
     let at = rows.partition_point(|row| row.0.0 <= bytes);
     match rows[at - 1].1 {
-        Some(packet) if packet.0 == 0 => Err(refused("packet.table: a packet of 0 bytes; write `none` for no packets")),
+        Some(packet) if packet.0 == 0 => {
+            let at = at - 1;
+            Err(refused(format!("packet.table[{at}]: a packet of 0 bytes; write `none` for no packets")))
+        }
         packet => Ok(packet.map(|packet| packet.0)),
     }
 }

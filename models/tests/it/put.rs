@@ -262,13 +262,13 @@ fn tables_and_curves() {
     assert_eq!(time(curve.clone(), 300), Ok(2500));
     assert!(time(curve, 99).unwrap_err().starts_with("write.curve: there is no time for 99B"));
     assert!(time(json!({ "curve": rows, "interpolate": "none" }), 300).is_err());
-    for (rows, says) in [
-        (json!([]), "no row"),
-        (json!([[100, 1], [100, 2]]), "stands there twice"),
-        (json!([[200, 1], [100, 2]]), "not in order"),
+    for (rows, begins, says) in [
+        (json!([]), "write.table: ", "no row"),
+        (json!([[100, 1], [100, 2]]), "write.table[1]: ", "stands there twice"),
+        (json!([[50, 1], [200, 1], [100, 2]]), "write.table[2]: ", "not in order"),
     ] {
         let text = time(json!({ "table": rows }), 100).unwrap_err();
-        assert!(text.starts_with("write.table: ") && text.contains(says), "{text}");
+        assert!(text.starts_with(begins) && text.contains(says), "{text}");
     }
     assert!(time(json!({ "table": [[1, 1]], "extrapolate": "linear" }), 1).unwrap_err().contains("two rows"));
     for level in [json!({}), json!({ "fabric": false }), json!({ "fabric": true, "table": [[1, 1]] })] {
@@ -298,8 +298,12 @@ fn tuned_tables() {
         let text = time(rows.clone(), size).unwrap_err();
         assert!(text.starts_with("packet.table: ") && text.contains("weir tune"), "{text}");
     }
-    for rows in [json!([]), json!([[2, 1], [1, 1]]), json!([[1, 0]])] {
-        assert!(time(rows, 1).unwrap_err().starts_with("packet.table: "));
+    for (rows, begins) in [
+        (json!([]), "packet.table: "),
+        (json!([[2, 1], [1, 1]]), "packet.table[1]: "),
+        (json!([[1, 0]]), "packet.table[0]: "),
+    ] {
+        assert!(time(rows, 1).unwrap_err().starts_with(begins));
     }
 }
 

@@ -44,11 +44,25 @@ impl Machine {
     /// # Errors
     /// Too many devices, a device twice, too few costs or one that is not finite and at least 0.
     pub fn distance(fabric: &Fabric, devices: &[NodeId], level_costs: Option<&[f64]>) -> Result<Self, PlacementError> {
+        Self::distance_among(fabric, devices, &[], level_costs)
+    }
+
+    /// As [`Self::distance`], with the greatest depth of these and other devices: costs among some are then on one scale with
+    /// those among the others.
+    ///
+    /// # Errors
+    /// As [`Self::distance`].
+    pub fn distance_among(
+        fabric: &Fabric,
+        devices: &[NodeId],
+        others: &[NodeId],
+        level_costs: Option<&[f64]>,
+    ) -> Result<Self, PlacementError> {
         check(devices)?;
         if let Some(&cost) = level_costs.unwrap_or(&[]).iter().find(|c| !usable(**c)) {
             return Err(PlacementError::Cost { cost });
         }
-        let levels = levels(fabric, devices);
+        let levels = levels(fabric, devices, others);
         let needed = levels.iter().copied().max().unwrap_or(0) as usize + 1;
         let by_level: Vec<f64> = match level_costs {
             None => (1..=needed).map(|cost| cost as f64).collect(),

@@ -16,14 +16,14 @@ fn common_ancestor(fabric: &Fabric, mut a: NodeId, mut b: NodeId) -> NodeId {
     a
 }
 
-/// level(a, b) = greatest depth of a device − depth of the lowest common ancestor − 1 for all pairs of devices, by rows; the
-/// virtual root above several roots has depth −1. In depth-first order the lowest common ancestor of two devices is the
-/// highest of those of the neighbours between them.
-pub(super) fn levels(fabric: &Fabric, devices: &[NodeId]) -> Vec<u32> {
+/// level(a, b) = greatest depth of a device or of the others − depth of the lowest common ancestor − 1 for all pairs of devices,
+/// by rows; the virtual root above several roots has depth −1. In depth-first order the lowest common ancestor of two devices
+/// is the highest of those of the neighbours between them.
+pub(super) fn levels(fabric: &Fabric, devices: &[NodeId], others: &[NodeId]) -> Vec<u32> {
     let n = devices.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|&i| devices[i]);
-    let deepest = devices.iter().map(|&d| fabric.node(d).depth).max().unwrap_or(0);
+    let deepest = devices.iter().chain(others).map(|&d| fabric.node(d).depth).max().unwrap_or(0);
     let between = |pair: &[usize]| {
         let common = common_ancestor(fabric, devices[pair[0]], devices[pair[1]]);
         if common.is_none() { deepest } else { deepest - 1 - fabric.node(common).depth }

@@ -49,6 +49,10 @@ impl Engine {
             }
             self.dllps[link as usize].pop_front();
             let took = wire.dllp_time;
+            if begin > port.free_at {
+                // It was idle before.
+                (port.sending, port.before) = (NONE, NONE);
+            }
             (port.free_at, port.sent_dllp) = (begin.saturating_add(took), true);
             let counts = &mut self.sums[link as usize].counts;
             counts.busy += took;

@@ -38,6 +38,11 @@ impl Asked {
         push_reason(reason, to);
     }
 
+    /// Since when there has been nothing to send, and why.
+    pub(super) fn idle(&self) -> Option<(u64, Option<Reason>)> {
+        self.idle
+    }
+
     /// Since when there has been nothing to send.
     pub(super) fn idle_since(&mut self) -> Option<&mut u64> {
         self.idle.as_mut().map(|(since, _)| since)

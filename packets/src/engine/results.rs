@@ -1,12 +1,27 @@
 //! What a run has done so far.
 
-use super::{Engine, Held, LinkCounts, NONE};
+use super::{Engine, Held, HeldCause, LinkCounts, NONE};
 
 impl Engine {
-    /// How the source of a transfer was held up until now, from the longest on.
+    /// How the source of a transfer was held up until `at`, no earlier than [`Self::reached`], from the longest on. What lasts
+    /// counts until then.
     #[must_use]
-    pub fn held(&self, id: u32) -> Vec<Held> {
-        self.transfers.get(&id).map_or_else(Vec::new, |t| t.held.sorted())
+    pub fn held(&self, id: u32, at: u64) -> Vec<Held> {
+        let Some(transfer) = self.transfers.get(&id) else { return Vec::new() };
+        let mut log = transfer.held.counted_until(at);
+        let out = transfer.first;
+        if transfer.interval > 0 && !transfer.is_asking && transfer.ready > at && transfer.left > 0 {
+            let from = self.ports[out as usize].own_end(at, id);
+            // All of it was added when it began.
+            log.take_back((HeldCause::Limit, out, NONE), transfer.ready.saturating_sub(from));
+        }
+        if let Some(since) = transfer.shut {
+            log.add((HeldCause::Window, out, NONE), at.saturating_sub(since));
+        }
+        if let Some((since, Some(reason))) = transfer.read.as_ref().and_then(|read| read.idle()) {
+            log.add(reason, at.saturating_sub(since));
+        }
+        log.sorted()
     }
 
     /// The longest wait of a transfer in a buffer on its way that is due to others: of its last packet, or behind another

@@ -75,6 +75,7 @@ impl Engine {
         let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
         let room = credit.room(asked.piece, Some(bytes - asked.piece));
         credit.take(room);
+        let inside = self.credits_of(out);
         if let Some(fills) = &mut self.fills {
             fills.add(now, out, room.bytes);
         }
@@ -84,7 +85,7 @@ impl Engine {
         counts.payload += u64::from(asked.piece);
         counts.wire += u64::from(bytes);
         counts.busy += sent - now;
-        counts.deepest = counts.deepest.max(credit.inside);
+        counts.deepest = counts.deepest.max(inside);
     }
 
     /// A piece of the first packet of a queue is sent: its room is free once it has left. Returns when the packet was ready at

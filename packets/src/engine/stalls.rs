@@ -63,6 +63,9 @@ pub(super) type Reason = (HeldCause, u32, u32);
 
 impl Log {
     pub(super) fn add(&mut self, (cause, link, by): Reason, time: u64) {
+        if time == 0 {
+            return;
+        }
         let by = (by != NONE).then_some(by & !REQUESTS);
         match self.sums.iter_mut().find(|held| (held.cause, held.link, held.by) == (cause, link, by)) {
             Some(held) => held.time += time,
@@ -122,13 +125,23 @@ impl Log {
 
     /// All waits until `at`, the one that goes on included.
     pub(super) fn until(&self, at: u64) -> Vec<Held> {
+        self.counted_until(at).sums
+    }
+
+    /// The same log in which no wait goes on.
+    pub(super) fn counted_until(&self, at: u64) -> Self {
         let mut all = self.clone();
-        if let Some(Wait { since, reason: Some(reason) }) = self.open
-            && at > since
-        {
-            all.add(reason, at - since);
+        all.end(at);
+        all
+    }
+
+    /// Takes back a part of a wait that was added in advance.
+    pub(super) fn take_back(&mut self, (cause, link, by): Reason, time: u64) {
+        let by = (by != NONE).then_some(by & !REQUESTS);
+        if let Some(held) = self.sums.iter_mut().find(|held| (held.cause, held.link, held.by) == (cause, link, by)) {
+            held.time = held.time.saturating_sub(time);
         }
-        all.sums
+        self.sums.retain(|held| held.time > 0);
     }
 
     pub(super) fn sorted(&self) -> Vec<Held> {

@@ -21,7 +21,8 @@ impl Engine {
         hash
     }
 
-    fn credits_of(&self, link: u32) -> u64 {
+    /// Bytes in the buffer of a link, or on their way to it, of all channels.
+    pub(super) fn credits_of(&self, link: u32) -> u64 {
         let channels = self.network.channels as usize;
         let first = link as usize * channels;
         self.credits[first..first + channels].iter().map(|credit| credit.inside).sum()

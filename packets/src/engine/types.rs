@@ -137,7 +137,7 @@ pub struct LinkCounts {
     pub busy: u64,
     /// Picoseconds in which it was free, and nobody who asked for it had credit.
     pub starved: u64,
-    /// Most bytes in the buffer at its far end, those on their way to it included.
+    /// Most bytes in the buffer at its far end, of all channels together, those on their way to it included.
     pub deepest: u64,
     /// Sum over packets of the time from when one could have been sent over it to when it was, its last piece if it is split;
     /// ps.

@@ -74,7 +74,8 @@ fn who_waits_for_dllps_says_so() {
     engine.step(0).unwrap();
     finish(&mut engine);
     for id in [0, 1] {
-        let told: Vec<_> = engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+        let told: Vec<_> =
+            engine.held(id, u64::MAX).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
         assert_eq!(told, [(HeldCause::Dllp, id, None, (PACKETS - 5) * 800)]);
     }
 }
@@ -95,6 +96,31 @@ fn a_dllp_is_not_taken_for_the_packet_before_it() {
     engine.admit(128_400, 2, &spec(256, &tree.route(1, 0))).unwrap();
     engine.step(128_400).unwrap();
     finish(&mut engine);
-    let told: Vec<_> = engine.held(2).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+    let told: Vec<_> =
+        engine.held(2, u64::MAX).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
     assert_eq!(told, [(HeldCause::Dllp, 0, None, 400)]);
+}
+
+/// Nor one that has sent long before: DLLPs have kept the link awake since, and the packet behind one waits for its own link.
+#[test]
+fn who_sent_before_dllps_is_no_culprit() {
+    let tree = tree(4);
+    // Some of the starts meet a DLLP on the wire.
+    for start in (1_000_000..1_030_000).step_by(400) {
+        let mut engine = tree.round_robin();
+        // The first is gone when the third comes; what the second sends the other way has DLLPs all along.
+        for (id, (from, to), packets) in [(0, (3, 2), 1), (1, (2, 3), PACKETS)] {
+            engine.admit(0, id, &spec(256 * packets, &tree.route(from, to))).unwrap();
+        }
+        engine.step(0).unwrap();
+        while engine.advance(start, &|| false).unwrap() < start {
+            while engine.take_notice(start - 1).is_some() {}
+            engine.step(engine.now()).unwrap();
+        }
+        engine.admit(start, 2, &spec(256 * 100, &tree.route(1, 2))).unwrap();
+        engine.step(start).unwrap();
+        finish(&mut engine);
+        assert!(engine.held(2, u64::MAX).iter().all(|held| held.by.is_none()), "{start}");
+        assert_eq!(engine.queued(2), None, "{start}");
+    }
 }

@@ -72,9 +72,13 @@ fn skipping_ahead_changes_nothing() {
             }
             assert!(stop.is_some() || engine.is_drained(u64::MAX));
             skipped += engine.skipped_hops();
-            let waits = |id| (engine.held(id), engine.queued(id));
-            let held: Vec<_> = (0..transfers.len() as u32).map(waits).collect();
             let end = stop.unwrap_or_else(|| times.last().expect("one has ended").0);
+            let waits = |id| (engine.held(id, end), engine.queued(id));
+            let held: Vec<_> = (0..transfers.len() as u32).map(waits).collect();
+            for (id, (waits, _)) in (0..).zip(&held) {
+                let waited: u64 = waits.iter().map(|wait| wait.time).sum();
+                assert!(waited <= engine.start(id).map_or(0, |start| end - start), "seed {seed}: {waits:?}");
+            }
             let recorded = (engine.port_phases(end), engine.buffer_fills(end));
             (times, engine.hops(), engine.counts(end), held, engine.fingerprint(), recorded)
         };
@@ -184,7 +188,7 @@ fn beside_a_starved_transfer_periods_are_found() {
         }
         engine.step(0).unwrap();
         let times = crate::net::finish(&mut engine);
-        let held = [engine.held(0), engine.held(1)];
+        let held = [engine.held(0, u64::MAX), engine.held(1, u64::MAX)];
         (times, held, engine.counts(engine.reached()), engine.fingerprint(), engine.hops(), engine.skipped_hops())
     };
     let (with, without) = (run(true), run(false));

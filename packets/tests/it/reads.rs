@@ -77,7 +77,7 @@ fn a_read_that_lacks_tags_says_so() {
     engine.admit(0, 0, &read(1_000_000, 2, 0)).unwrap();
     engine.step(0).unwrap();
     let end = finish(&mut engine)[0].1;
-    let held = engine.held(0);
+    let held = engine.held(0, u64::MAX);
     assert_eq!((held[0].cause, held[0].link, held[0].by), (HeldCause::Tags, 0, None), "{held:?}");
     // No port has a choice, and yet the explanation says what limits.
     let phases = engine.port_phases(end).unwrap();
@@ -137,7 +137,7 @@ fn a_read_catches_up_with_its_limit() {
         }
         engine.step(0).unwrap();
         let times = finish(&mut engine);
-        (times, engine.held(0), engine.fingerprint(), engine.skipped_hops())
+        (times, engine.held(0, u64::MAX), engine.fingerprint(), engine.skipped_hops())
     };
     let (times, held, fingerprint, skipped) = run(true);
     assert!(skipped > 10_000, "{skipped}");
@@ -186,7 +186,7 @@ fn reads_are_the_same_with_and_without_skipping() {
             engine.step(0).unwrap();
             let times = finish(&mut engine);
             skipped += engine.skipped_hops();
-            let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
+            let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id, u64::MAX)).collect();
             assert!(held.iter().flatten().all(|held| held.time > 0), "seed {seed}: each wait has lasted: {held:?}");
             (times, engine.hops(), engine.counts(u64::MAX), held, engine.fingerprint())
         };

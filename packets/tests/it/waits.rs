@@ -29,11 +29,11 @@ proptest! {
             prop_assert_eq!(lone.queued(0), None);
             let late = times[id as usize].1 - alone;
             // Waits at the source follow each other, and each has lasted.
-            let waits = engine.held(id);
+            let waits = engine.held(id, u64::MAX);
             prop_assert!(waits.iter().all(|held| held.time > 0), "{waits:?}");
             let waited: u64 = waits.iter().map(|held| held.time).sum();
             prop_assert!(waited <= times[id as usize].0, "{waited} ps of {:?}", times[id as usize]);
-            let told = engine.held(id).first().map(|held| held.time).max(engine.queued(id).map(|wait| wait.time));
+            let told = engine.held(id, u64::MAX).first().map(|held| held.time).max(engine.queued(id).map(|wait| wait.time));
             // Less than the time of a packet may be that of one that has just begun.
             prop_assert!(late < 28_000 || told.is_some(), "{}: {} ps late", id, late);
         }
@@ -46,7 +46,9 @@ fn who_waits_at_its_source_names_whose_packet_is_sent() {
     let tree = Tree::new(vec![None, Some(0), Some(0), Some(0)], link(WireRate::wire(1e10).unwrap()));
     let mut engine = tree.round_robin();
     at_once(&tree, &mut engine, &[(1, 2, 512), (1, 3, 512)]);
-    let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
+    let told = |id| {
+        engine.held(id, u64::MAX).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>()
+    };
     assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000)]);
     assert_eq!(told(1), [(HeldCause::Arbitration, 0, Some(0), 56_000)]);
 }
@@ -72,7 +74,9 @@ fn a_wait_is_split_where_its_link_goes_down() {
     assert_eq!(engine.under_way(), [0; 0]);
     // From 50 ns on the second transfer's packet, the first's, and the second's last one.
     assert_eq!(sent, [106_000, 134_000]);
-    let told = |id| engine.held(id).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>();
+    let told = |id| {
+        engine.held(id, u64::MAX).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect::<Vec<_>>()
+    };
     assert_eq!(told(0), [(HeldCause::Arbitration, 0, Some(1), 28_000), (HeldCause::Down, 0, None, 22_000)]);
     assert_eq!(told(1), [(HeldCause::Down, 0, None, 40_000), (HeldCause::Arbitration, 0, Some(0), 38_000)]);
 }
@@ -91,6 +95,7 @@ fn a_window_that_opens_behind_a_dllp_waits_for_it() {
     engine.admit(10_000, 0, &TransferSpec { window: Some(1), ..spec(512, &tree.route(1, 2)) }).unwrap();
     engine.step(10_000).unwrap();
     assert_eq!(finish(&mut engine)[0], (286_400, 488_800));
-    let told: Vec<_> = engine.held(0).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
+    let told: Vec<_> =
+        engine.held(0, u64::MAX).iter().map(|held| (held.cause, held.link, held.by, held.time)).collect();
     assert_eq!(told, [(HeldCause::Window, 0, None, 202_400), (HeldCause::Dllp, 0, None, 18_000)]);
 }

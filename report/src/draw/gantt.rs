@@ -69,8 +69,7 @@ impl Chart<'_> {
 
     /// Mean rate per column, bytes per second, over the part of the column in which the transfer was being sent.
     fn rates(&self, task: TaskId) -> Vec<f64> {
-        let times = self.run.outcome.tasks[task.index()];
-        let (start, sent) = (times.start.0.min(self.end), times.sent.0.min(self.end));
+        let (SimTime(start), SimTime(sent)) = self.run.carried_span(task);
         let mut spans: Vec<(u64, u64, f64)> = Vec::new();
         if let Some(phases) = &self.run.outcome.phases {
             for phase in phases {

@@ -101,7 +101,7 @@ pub(crate) struct HeldRow<'a> {
     /// `arbitration`, `dllp`, `head-of-line`, `credit`, `window`, `tags`, `limit` or `link-down`.
     #[serde(borrow)]
     pub(crate) cause: Cow<'a, str>,
-    /// The link where; null for a window or a limit.
+    /// The link where, for a window or a limit the first of its route; null where it is not known.
     #[serde(borrow)]
     pub(crate) link: Option<Ends<'a>>,
     /// The transfer responsible; null where it is its own.
@@ -116,6 +116,18 @@ impl TransferRow<'_> {
     /// Bytes sent: all, unless the run stopped before.
     pub(crate) fn sent(&self) -> u64 {
         self.sent_bytes.unwrap_or(self.bytes)
+    }
+
+    /// Between ready and start, seconds: the time to issue it, which its time alone has, too. None is known of a transfer that
+    /// has not ended.
+    pub(crate) fn issuing(&self) -> f64 {
+        let issuing = || Some(self.start_s? - self.ready_s? - self.delay?.waiting_s);
+        issuing().unwrap_or(0.0)
+    }
+
+    /// From its start to its end alone, seconds.
+    pub(crate) fn alone_under_way(&self) -> Option<f64> {
+        self.alone_s.map(|alone| alone - self.issuing())
     }
 
     /// The links that carry it from a time on, seconds, each with its part of the bytes; of full results.

@@ -41,7 +41,7 @@ struct LinkDelays {
 #[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct DelaySums {
-    /// End less start less the time alone, seconds; none where the time alone of one of them is not known.
+    /// End less start, less the same of the transfer alone, seconds; none where the time alone of one of them is not known.
     lost_s: Option<f64>,
     /// Start to last byte sent, seconds.
     delayed_s: f64,
@@ -125,7 +125,7 @@ fn suffered<'a>(row: &'a TransferRow<'a>, end: f64) -> Option<(f64, &'a Ends<'a>
     let until = row.end_s.unwrap_or(end);
     let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
     let free = row.cause_detail.as_ref().is_some_and(|cause| cause.at_bottleneck().is_own());
-    let lost = row.alone_s.map(|alone| {
+    let lost = row.alone_under_way().map(|alone| {
         let part = if row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
         (until - start, alone * part)
     });
@@ -188,10 +188,11 @@ mod tests {
         assert_eq!(delays["waiting"], serde_json::json!({"seconds": 0.0, "transfers": 0}));
     }
 
-    /// `a` lost 4 s in a queue and 1 s at its link; of its 5 s before the start, 1 s is the lead of its work.
+    /// `a` lost 4 s in a queue and 1 s at its link; of its 5 s before the start, 1 s is the lead of its work,
+    /// which its 2 s alone have, too.
     #[test]
     fn a_transfer_that_lost_most_in_a_queue_counts_at_its_link_for_what_it_lost_there() {
-        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":5,"end_s":7,"mean_Bps":5.0,"alone_s":1.0,"delay":{"waiting_s":4.0,"blocked_s":0.0,"cut_s":1.0,"own_limit_s":0.0},"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"engine-busy","engine":"g/send","at_bottleneck":"shared-link"}}]"#;
+        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":5,"end_s":7,"mean_Bps":5.0,"alone_s":2.0,"delay":{"waiting_s":4.0,"blocked_s":0.0,"cut_s":1.0,"own_limit_s":0.0},"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"engine-busy","engine":"g/send","at_bottleneck":"shared-link"}}]"#;
         let list: Vec<TransferRow<'_>> = serde_json::from_str(list).expect("transfers");
         let delays = serde_json::to_value(Delays::of(&list, 7.0)).expect("JSON");
         assert_eq!(
@@ -199,6 +200,16 @@ mod tests {
             (&1.0.into(), &serde_json::json!(["link shared"]))
         );
         assert_eq!(delays["waiting"], serde_json::json!({"seconds": 4.0, "transfers": 1}));
+    }
+
+    /// `a` is issued for 10 s, and then takes 5 s for what takes 3 s alone: less than its time alone, 13 s, and yet held back.
+    #[test]
+    fn the_time_to_issue_a_transfer_is_no_part_of_what_it_takes_under_way() {
+        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":10,"end_s":15,"mean_Bps":2.0,"alone_s":13.0,"delay":{"waiting_s":0.0,"blocked_s":0.0,"cut_s":2.0,"own_limit_s":0.0},"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"shared-link"}}]"#;
+        let list: Vec<TransferRow<'_>> = serde_json::from_str(list).expect("transfers");
+        let delays = serde_json::to_value(Delays::of(&list, 15.0)).expect("JSON");
+        let expected = serde_json::json!([{"from": "x", "to": "y", "lost_s": 2.0, "delayed_s": 5.0, "transfers": 1, "why": ["link shared"]}]);
+        assert_eq!(delays["links"], expected);
     }
 
     #[test]

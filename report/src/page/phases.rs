@@ -7,7 +7,8 @@ use weir_sim_core::{Listener, PhaseRecord, PhaseStep};
 
 use super::error::PageError;
 use crate::Run;
-use crate::json::{ExplainRow, List, Name, PhaseRow, RunJson, StepRow};
+use crate::json::{ExplainRow, List, Name, PhaseRow, RunJson, StepRow, TransferRow};
+use crate::link::Ends;
 use crate::steps::by_transfer;
 
 /// An interval in which no rate changes.
@@ -131,8 +132,10 @@ pub(super) struct Saved<'a> {
     phases: &'a [PhaseRow<'a>],
     /// One for each phase, or none at all.
     explain: &'a [ExplainRow<'a>],
+    rows: &'a [TransferRow<'a>],
     transfers: HashMap<&'a str, u32>,
-    links: HashMap<(&'a str, &'a str), u32>,
+    /// There may be several between two nodes.
+    links: HashMap<(&'a str, &'a str), Vec<u32>>,
 }
 
 impl<'a> Saved<'a> {
@@ -143,9 +146,13 @@ impl<'a> Saved<'a> {
         if !explain.is_empty() && explain.len() != phases.len() {
             return Err(PageError::damaged("`explain` and `phases` are not of one length"));
         }
-        let transfers = run.transfers.at_hand().iter().zip(0..).map(|(transfer, place)| (&*transfer.id, place));
-        let links = run.links.at_hand().iter().filter_map(|link| Some(((&*link.from, &*link.to), link.id?)));
-        Ok(Some(Self { phases, explain, transfers: transfers.collect(), links: links.collect() }))
+        let rows = run.transfers.at_hand();
+        let transfers = rows.iter().zip(0..).map(|(transfer, place)| (&*transfer.id, place)).collect();
+        let mut links: HashMap<_, Vec<u32>> = HashMap::new();
+        for (link, id) in run.links.at_hand().iter().filter_map(|link| Some((link, link.id?))) {
+            links.entry((&*link.from, &*link.to)).or_default().push(id);
+        }
+        Ok(Some(Self { phases, explain, rows, transfers, links }))
     }
 
     fn place(&self, id: &Name<'_>) -> Result<u32, PageError> {
@@ -153,12 +160,27 @@ impl<'a> Saved<'a> {
         self.transfers.get(&*id.0).copied().ok_or_else(unknown)
     }
 
-    fn why(&self, steps: &'a [StepRow<'a>]) -> Result<Option<Why<'a>>, PageError> {
+    /// The link between two nodes that one of these transfers crosses at a time, the first that does; the first of the links
+    /// where none does.
+    fn link(&self, ends: &'a Ends<'a>, start_s: f64, mut transfers: impl Iterator<Item = u32>) -> Option<u32> {
+        let between = self.links.get(&(&*ends.from, &*ends.to))?;
+        let crossed = |place: u32| {
+            let mut route = self.rows.get(place as usize)?.parts_at(start_s).map(|(link, _)| link);
+            route.find(|link| between.contains(link))
+        };
+        let is_only = between.len() == 1;
+        let found = if is_only { None } else { transfers.find_map(crossed) };
+        found.or_else(|| between.first().copied())
+    }
+
+    /// Why a transfer, by its place, has its rate from a time on.
+    fn why(&self, (place, start_s): (u32, f64), steps: &'a [StepRow<'a>]) -> Result<Option<Why<'a>>, PageError> {
         let Some(step) = steps.iter().rfind(|step| step.link.is_some()).or_else(|| steps.last()) else {
             return Ok(None);
         };
-        let link = step.link.as_ref().and_then(|link| self.links.get(&(&*link.from, &*link.to)).copied());
-        let because = step.because.iter().map(|id| self.place(id)).collect::<Result<_, _>>()?;
+        let because = step.because.iter().map(|id| self.place(id)).collect::<Result<Vec<u32>, _>>()?;
+        let near = std::iter::once(place).chain(because.iter().copied());
+        let link = step.link.as_ref().and_then(|ends| self.link(ends, start_s, near));
         Ok(Some(Why { step: &step.step, link, because }))
     }
 }
@@ -169,8 +191,9 @@ impl PhaseSource for Saved<'_> {
             let explained = self.explain.get(i).filter(|_| reasons).into_iter().flat_map(|row| &row.transfers);
             let steps: HashMap<&str, &[StepRow<'_>]> = explained.map(|row| (&*row.id, &row.steps[..])).collect();
             let active = phase.rates_bps.0.iter().map(|(id, rate)| {
-                let why = self.why(steps.get(&*id.0).copied().unwrap_or_default())?;
-                Ok(Active { transfer: self.place(id)?, rate: *rate, why })
+                let transfer = self.place(id)?;
+                let why = self.why((transfer, phase.start_s), steps.get(&*id.0).copied().unwrap_or_default())?;
+                Ok(Active { transfer, rate: *rate, why })
             });
             let active = active.collect::<Result<_, PageError>>()?;
             if !listener(&Moment { start_s: phase.start_s, end_s: phase.end_s, active })? {
@@ -178,5 +201,27 @@ impl PhaseSource for Saved<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links 0 and 2 lie between the same nodes; `x` crosses 2, and `y` neither.
+    #[test]
+    fn of_several_links_between_two_nodes_it_is_the_one_that_the_transfer_crosses() {
+        let row = |id: &str, route: &str| {
+            format!(
+                r#"{{"id":"{id}","from":"a","to":"b","bytes":1,"ready_s":0,"start_s":0,"end_s":1,"mean_Bps":1.0,"alone_s":null,"bottleneck":null,"cause":null,"route":{route}}}"#
+            )
+        };
+        let list = format!("[{},{}]", row("x", "[2,5]"), row("y", "[7]"));
+        let rows: Vec<TransferRow<'_>> = serde_json::from_str(&list).expect("transfers");
+        let ends: Ends<'_> = serde_json::from_str(r#"{"from":"a","to":"rc"}"#).expect("ends");
+        let links = HashMap::from([(("a", "rc"), vec![0, 2])]);
+        let saved = Saved { phases: &[], explain: &[], rows: &rows, transfers: HashMap::new(), links };
+        let link = |places: &[u32]| saved.link(&ends, 0.0, places.iter().copied());
+        assert_eq!([link(&[0]), link(&[1, 0]), link(&[1])], [Some(2), Some(2), Some(0)]);
     }
 }

@@ -161,6 +161,8 @@ pub struct Tables {
     all: Vec<ExportTable>,
     /// Names of tables that are not made.
     left_out: Vec<&'static str>,
+    /// Names of all tables that the results have, those that are not made included.
+    names: Vec<&'static str>,
 }
 
 impl Tables {
@@ -169,6 +171,8 @@ impl Tables {
     pub fn add(&mut self, run: &Run<'_>) {
         let wanted = TABLES.into_iter().filter(|name| !self.left_out.contains(name));
         let tables: Vec<_> = wanted.filter_map(|name| run_table(run, name)).collect();
+        self.name(["transfers", "links", "phases"]);
+        self.name((!run.scenario.operations.is_empty()).then_some("operations"));
         self.join(tables.into_iter().filter(|table| table.name != "operations" || table.rows() > 0));
     }
 
@@ -188,13 +192,30 @@ impl Tables {
     }
 
     fn join(&mut self, tables: impl IntoIterator<Item = ExportTable>) {
-        let left_out = &self.left_out;
-        for table in tables.into_iter().filter(|table| !left_out.contains(&table.name)) {
+        for table in tables {
+            self.name([table.name]);
+            if self.left_out.contains(&table.name) {
+                continue;
+            }
             match self.all.iter_mut().find(|known| known.name == table.name) {
                 Some(known) => known.append(&table),
                 None => self.all.push(table),
             }
         }
+    }
+
+    fn name(&mut self, names: impl IntoIterator<Item = &'static str>) {
+        for name in names {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+    }
+
+    /// The names of all tables that the results have, those that are left out included; none before the first result.
+    #[must_use]
+    pub fn names(&self) -> &[&'static str] {
+        &self.names
     }
 
     /// The tables; none before the first result.

@@ -100,10 +100,13 @@ impl Kept {
         let scenario = run.scenario;
         let named = |link| filter.links.is_empty() || filter.links.iter().any(|one| one.matches(scenario, link));
         let wanted: Vec<bool> = (0..run.outcome.links.len()).map(|link| named(LinkId::from_index(link))).collect();
+        // Of one that was not under way, where it would go.
         let taken = |task: TaskId| -> Vec<LinkId> {
             let own = run.carried(task).map_or(&[][..], |carried| carried.links);
-            let others = run.outcome.reroutes_of(task);
-            own.iter().chain(others.iter().flat_map(|other| &other.links)).copied().collect()
+            match &run.legs(task)[..] {
+                [] => own.to_vec(),
+                legs => legs.iter().flat_map(|leg| leg.carried.links).copied().collect(),
+            }
         };
         let crosses = |task: TaskId| filter.links.is_empty() || taken(task).iter().any(|link| wanted[link.index()]);
         let mut chosen: Vec<TaskId> = run.transfers().filter(|&task| crosses(task)).collect();

@@ -1,7 +1,7 @@
 //! A run as Chrome trace JSON, which Perfetto and `chrome://tracing` open.
 //!
 //! ```text
-//! process per link that carried bytes ─► async slice per transfer on it [start, sent), counters of rate and utilisation
+//! process per link that carried bytes ─► async slice per transfer while it carries it, counters of rate and utilisation
 //! process per device with engines     ─► thread per slot of an engine: a slice per task; async slices of tasks that wait
 //! ```
 //!
@@ -22,7 +22,7 @@ use weir_sim_core::{EngineId, TaskId, Work};
 use crate::Run;
 use crate::cause::{cause_text, link_of};
 use crate::page::PhaseReplay;
-use crate::run::{Carried, mean_rate};
+use crate::run::Leg;
 use crate::timeline::{takes_time, work_span};
 use events::{Event, EventKind};
 use filter::Kept;
@@ -131,16 +131,20 @@ impl<'r> Trace<'r> {
         counters::add(run, &process_of, self.kept.is_part, replay, stop, &mut self.events)
     }
 
-    /// A transfer on each link of its route.
+    /// A transfer on each link of the routes that it took.
     fn transfer(&mut self, task: TaskId, process_of: &[u32]) {
         let run = self.run;
-        let (Some(carried), span) = (run.carried(task), work_span(run, task)) else { return };
-        if run.outcome.tasks[task.index()].start.is_never() || run.outcome.sent_bytes[task.index()] == 0 {
+        if run.outcome.sent_bytes[task.index()] == 0 {
             return;
         }
-        let (name, args) = (run.scenario.task_name(task), transfer_args(run, task, &carried));
-        for (link, _) in carried.shares(run.scenario).into_iter().filter(|(link, _)| process_of[link.index()] > 0) {
-            self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), span);
+        let name = run.scenario.task_name(task);
+        for leg in run.legs(task) {
+            let args = leg_args(run, task, &leg);
+            for (link, _) in leg.carried.shares(run.scenario) {
+                if process_of[link.index()] > 0 {
+                    self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), leg.span);
+                }
+            }
         }
     }
 
@@ -226,7 +230,7 @@ impl<'r> Trace<'r> {
             .text("scenario", &run.scenario.name)
             .text("file", &run.scenario.file)
             .text("arbiter", &run.arbiter.title())
-            .text("fingerprint", &format!("{:016x}", run.outcome.fingerprint))
+            .text("fingerprint", &run.fingerprint())
             .number("makespan_ps", run.outcome.makespan.0)
             .text("weir", env!("CARGO_PKG_VERSION"));
         args.finish()
@@ -262,14 +266,12 @@ impl Owner {
 }
 
 /// What a slice of a transfer says: how much, from where to where, how fast, and why not faster.
-fn transfer_args(run: &Run<'_>, task: TaskId, carried: &Carried<'_>) -> Args {
-    let mut args = span_args(work_span(run, task))
-        .number("bytes", run.outcome.sent_bytes[task.index()])
-        .text("from", run.scenario.node_name(carried.from))
-        .text("to", run.scenario.node_name(carried.to));
-    if let Some(rate) = mean_rate(run, task) {
-        args = args.number("mean GB/s", rate / 1e9);
-    }
+fn leg_args(run: &Run<'_>, task: TaskId, leg: &Leg<'_>) -> Args {
+    let mut args = span_args(leg.span)
+        .number("bytes", leg.bytes)
+        .text("from", run.scenario.node_name(leg.carried.from))
+        .text("to", run.scenario.node_name(leg.carried.to))
+        .number("mean GB/s", leg.rate() / 1e9);
     if let Some(link) = run.bottleneck(task).as_ref().and_then(link_of) {
         args = args.text("bottleneck", &run.link_text(link));
     }

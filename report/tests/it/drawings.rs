@@ -8,10 +8,10 @@
 use std::cell::{Cell, RefCell};
 
 use serde_json::{Value, json};
-use weir_plugin_api::{SimDuration, SimTime};
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
 use weir_report::draw::{Canvas, gantt};
 use weir_report::{LinkPattern, Run, TraceFilter, write_trace};
-use weir_sim_core::{Listener, Outcome, PhaseRecord, TaskId, TaskTimes};
+use weir_sim_core::{Listener, Outcome, PacketCounts, PhaseRecord, Reroute, TaskId, TaskTimes};
 
 use crate::planned::{at, reported};
 use crate::results::with_run;
@@ -94,10 +94,13 @@ fn no_replay(_: Listener<'_>) -> bool {
 }
 
 fn trace(run: &Run<'_>) -> Vec<Value> {
+    filtered(run, &TraceFilter::default())["traceEvents"].as_array().expect("a list").clone()
+}
+
+fn filtered(run: &Run<'_>, filter: &TraceFilter) -> Value {
     let mut out = Vec::new();
-    write_trace(run, &TraceFilter::default(), &no_replay, &|| false, &mut out).expect("writes to memory");
-    let trace: Value = serde_json::from_slice(&out).expect("is JSON");
-    trace["traceEvents"].as_array().expect("a list").clone()
+    write_trace(run, filter, &no_replay, &|| false, &mut out).expect("writes to memory");
+    serde_json::from_slice(&out).expect("is JSON")
 }
 
 /// Of the events of one kind these members.
@@ -147,6 +150,69 @@ fn a_trace_has_a_process_per_link_with_slices_and_counters() {
 fn numbers(mut args: Value) -> Value {
     args.as_object_mut().expect("an object").values_mut().for_each(|value| *value = json!(value.as_f64()));
     args
+}
+
+/// As a link of the route was down when t0 began, all of it goes over another, here `sw → rc`. t1 goes over that one from 4 s on,
+/// after 400 B.
+fn rerouted(outcome: &mut Outcome) {
+    three_phases(outcome);
+    outcome.phases = None;
+    outcome.tasks[1].start = at(0.0);
+    outcome.links[UP.index()] = outcome.links[2];
+    let other =
+        |task, time: f64, sent| Reroute { time: at(time), task: TaskId(task), down: LinkId(2), sent, links: vec![UP] };
+    outcome.reroutes = vec![other(0, 0.0, 0), other(1, 4.0, 400)];
+}
+
+/// `sw → rc`.
+const UP: LinkId = LinkId(0);
+
+#[test]
+fn a_trace_has_a_slice_for_each_route_that_a_transfer_took() {
+    let events = with_run(2, rerouted, trace);
+    let names = of(&events, "M", ["pid", "name", "args"]);
+    let process = |name: &str| {
+        names.iter().find(|[_, _, args]| args["name"] == name).map(|[pid, ..]| pid.clone()).expect("a process")
+    };
+    let slices: Vec<_> = of(&events, "b", ["pid", "name", "args"])
+        .into_iter()
+        .map(|[pid, name, args]| [pid, name, args["start_ns"].clone(), args["end_ns"].clone(), args["bytes"].clone()])
+        .collect();
+    let slice = |link: &str, name: &str, from: f64, to: f64, bytes: u64| {
+        [process(link), json!(name), json!(from * 1e9), json!(to * 1e9), json!(bytes)]
+    };
+    let expected = [
+        slice("sw → rc", "t0", 0.0, 10.0, 1000),
+        slice("a → sw", "t1", 0.0, 4.0, 400),
+        slice("sw → b", "t1", 0.0, 4.0, 400),
+        slice("sw → rc", "t1", 4.0, 10.0, 600),
+    ];
+    for slice in &expected {
+        assert!(slices.contains(slice), "{slice:?} of {slices:?}");
+    }
+    assert_eq!(slices.len(), expected.len());
+    // Of those that cross the link, one.
+    let filter = TraceFilter { links: vec![LinkPattern::new("a->sw")], most: Some(1) };
+    let left = with_run(2, rerouted, |run| filtered(run, &filter));
+    assert_eq!(of(left["traceEvents"].as_array().expect("a list"), "b", ["name"]), [[json!("t1")]]);
+}
+
+/// The last byte leaves its source at 10 s and arrives at 12 s: until then links carry packets of the transfer.
+#[test]
+fn a_trace_of_packets_lasts_until_they_have_arrived() {
+    let packets = |outcome: &mut Outcome| {
+        outcome.phases = None;
+        outcome.packets = Some(PacketCounts { fingerprint: 0xdef, ..PacketCounts::default() });
+    };
+    let written = with_run(1, packets, |run| filtered(run, &TraceFilter::default()));
+    assert_eq!(written["otherData"]["fingerprint"], "0000000000000def");
+    let events = written["traceEvents"].as_array().expect("a list");
+    assert_eq!(of(events, "e", ["ts"]), [[json!(12e6)], [json!(12e6)]]);
+    let means = of(events, "b", ["args"]).into_iter().map(|[args]| args["mean GB/s"].as_f64().expect("a rate") * 1e9);
+    assert!(means.clone().all(|mean| (mean - 1000.0 / 12.0).abs() < 1e-9));
+    // 48 columns of a quarter of a second.
+    let lines = with_run(1, packets, |run| gantt(run, ASCII));
+    assert_eq!(lines.lines().next(), Some(&*format!("t0 {}", "#".repeat(48))));
 }
 
 #[test]

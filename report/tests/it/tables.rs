@@ -8,10 +8,10 @@ use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_optimize::sweep::Sweep;
 use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::{
-    ColumnValues, SearchArbiter, SearchSubject, Solution, SweepReport, TABLES, Tables, TunedOperation, TunedSize,
-    Values,
+    ArbiterInfo, ColumnValues, Detail, Run, SearchArbiter, SearchSubject, Solution, SweepReport, TABLES, Tables,
+    TunedOperation, TunedSize, Values, write_run,
 };
-use weir_sim_core::Outcome;
+use weir_sim_core::{Outcome, PacketCounts};
 
 use crate::results::{SECOND, with_run};
 
@@ -48,6 +48,39 @@ fn runs_share_tables_and_some_are_left_out() {
     assert!(rows.iter().all(|(name, _)| TABLES.contains(name)));
     assert!(!column(&tables, "links", "id").is_empty() && ColumnValues::Flag(Values::default()).is_empty());
     assert_eq!(column(&tables, "transfers", "mean_Bps").len(), 4);
+}
+
+/// What a result has is known of tables that are left out, too.
+#[test]
+fn tables_of_a_run_are_named_though_left_out() {
+    let tables = of_runs(1, &["links", "candidates"], |_| ());
+    assert_eq!(tables.names(), ["transfers", "links", "phases", "operations"]);
+    assert!(Tables::default().names().is_empty());
+}
+
+/// The last byte leaves its source at 10 s and arrives at 12 s, and packets count until then: 1000 B in 12 s.
+#[test]
+fn the_mean_rate_of_packets_is_one_in_the_table_and_in_json() {
+    let text = "weir: 1\nname: p\nfidelity: packet\ntopology:\n  link_types: { x: { bandwidth: 400B/s, latency: 1s } }\n  \
+                tree: { rc: { kind: root-complex, children: { sw: { kind: switch, link: x, children: { a: { kind: gpu, \
+                link: x }, b: { kind: gpu, link: x } } } } } }\nworkload: [{ transfer: { from: a, to: b, size: 1kB } }]\n";
+    let same_fabric = crate::common::loaded("p.yaml", text);
+    let plan = same_fabric.arbiters[0].packets.as_deref().expect("packets");
+    let (mut tables, mut json) = (Tables::default(), Vec::new());
+    let by_packets = |outcome: &mut Outcome| {
+        let links = outcome.links.iter().map(|_| Default::default()).collect();
+        (outcome.phases, outcome.packets) = (None, Some(PacketCounts { links, ..PacketCounts::default() }));
+    };
+    with_run(1, by_packets, |run| {
+        let arbiter = ArbiterInfo { packets: Some(plan), ..run.arbiter };
+        let run = Run { arbiter, scenario: run.scenario, outcome: run.outcome, alone: run.alone, spread: None };
+        tables.add(&run);
+        write_run(&run, Detail::default(), &mut json).expect("writes to memory");
+    });
+    let json: Value = serde_json::from_slice(&json).expect("is JSON");
+    let mean = json["transfers"][0]["mean_Bps"].as_f64();
+    assert_eq!(mean, Some(1000.0 / 12.0));
+    assert_eq!(*column(&tables, "transfers", "mean_Bps"), ColumnValues::Real([mean].into_iter().collect()));
 }
 
 /// As it is, a point takes its size twice, at best once; 9 is not proved, and 1 is not finished.

@@ -454,7 +454,7 @@ export interface Transfer {
 export interface Held {
   /** `arbitration`, `dllp`, `head-of-line`, `credit`, `window`, `tags`, `limit` or `link-down`. */
   cause: string;
-  /** The link where; null for a window or a limit. */
+  /** The link where, for a window or a limit the first of its route; null where it is not known. */
   link: Ends | null;
   /** The transfer responsible; null where it is its own. */
   by: string | null;
@@ -740,7 +740,7 @@ export interface Step {
 
 /** What a run would save if both directions of one link, or the memory of one node, carried more. */
 export interface Widening {
-  /** The node nearer to the root, or the first of a lateral link; the node whose memory it is. */
+  /** The node farther from the root, or the first of a lateral link; the node whose memory it is. */
   from: string;
   /** The other node of the link; of a memory the same node. */
   to: string;
@@ -835,7 +835,7 @@ export interface Delays {
 export interface LinkDelays {
   from: string;
   to: string;
-  /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
+  /** End less start, less the same of the transfer alone, seconds; none where the time alone of one of them is not known. */
   lost_s: number | null;
   /** Start to last byte sent, seconds. */
   delayed_s: number;
@@ -845,7 +845,7 @@ export interface LinkDelays {
 }
 
 export interface DelaySums {
-  /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
+  /** End less start, less the same of the transfer alone, seconds; none where the time alone of one of them is not known. */
   lost_s: number | null;
   /** Start to last byte sent, seconds. */
   delayed_s: number;

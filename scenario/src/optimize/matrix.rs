@@ -109,13 +109,15 @@ fn row(rows: &Rows<'_>, own: usize, devices: usize) -> Result<Vec<f64>, (usize, 
         }
         let bytes = rows.record.get(at + 1).unwrap_or_default().trim_ascii();
         let text = String::from_utf8_lossy(bytes);
-        let number = units::decimal(&text).map(|decimal| decimal.to_f64());
-        let number = number.map_err(|problem| (at + 1, problem))?;
-        if number > 0.0 && number.is_finite() {
-            return Ok(number);
-        }
-        let message = format!("{} is not a number above 0", quoted(&text));
-        Err((at + 1, Problem::new(message, "measure it, or leave the device out")))
+        let decimal = units::decimal(&text).map_err(|problem| (at + 1, problem))?;
+        let another_unit = "give all values in another unit";
+        let (wrong, help) = match decimal.to_f64() {
+            _ if decimal.is_zero() => ("is not a number above 0", "measure it, or leave the device out"),
+            0.0 => ("is too small", another_unit),
+            number if number.is_infinite() => ("is too large", another_unit),
+            number => return Ok(number),
+        };
+        Err((at + 1, Problem::new(format!("{} {wrong}", quoted(&text)), help)))
     };
     (0..devices).map(value).collect()
 }

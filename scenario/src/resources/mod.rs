@@ -44,7 +44,7 @@ pub enum ResourceKind {
     Bandwidth,
     /// The bandwidth of the memory of nodes.
     Memory,
-    /// The bandwidth of the links of one place in the file, which names their type: the type is written in its place then.
+    /// The bandwidth of the links of one place in the file; a type that it names is written in its place then.
     Place,
     /// The latency of a link type.
     Latency,
@@ -77,7 +77,7 @@ impl Resource {
 }
 
 /// What of the topology of a scenario could be better, in the order of its files: link types first, then what nodes have, then
-/// overheads and engines by kind of device, and last the places that name link types. `packets` says whether runs are of packets, whose sizes depend on generations.
+/// overheads and engines by kind of device, and last the places of links. `packets` says whether runs are of packets, whose sizes depend on generations.
 ///
 /// # Errors
 /// A file that cannot be read. Whether the scenario is right is not checked.

@@ -1,6 +1,7 @@
 //! Values as they are written, and what stands in their place when they are better.
 
 use super::Improvement;
+use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Entry, Scalar, Value, flow};
 
@@ -9,9 +10,7 @@ use crate::yaml::{Data, Entry, Scalar, Value, flow};
 pub(super) enum Written {
     /// A bandwidth under a key of its own.
     Bandwidth(String),
-    /// A link type whose bandwidth follows from a generation: its bytes per second, and the other keys in braces.
-    Generation { bandwidth: Decimal, rest: String },
-    /// A link type in the place of its name.
+    /// A link type in braces: in the place of its name, or of its generation.
     InPlace(Value),
     /// A time.
     Time(String),
@@ -25,10 +24,6 @@ impl Written {
         let text = match (self, improvement) {
             (Self::Bandwidth(text), Improvement::Times(hundredths)) => product(text, hundredths)?,
             (Self::Bandwidth(_), Improvement::Bandwidth(text)) => text.to_owned(),
-            (Self::Generation { bandwidth, rest }, Improvement::Times(hundredths)) => {
-                format!("{{ bandwidth: {}{rest} }}", in_gb(&bandwidth.product(&share(hundredths))))
-            }
-            (Self::Generation { rest, .. }, Improvement::Bandwidth(text)) => format!("{{ bandwidth: {text}{rest} }}"),
             (Self::InPlace(link), Improvement::Times(hundredths)) => in_place(link, &|text| product(text, hundredths))?,
             (Self::InPlace(link), Improvement::Bandwidth(text)) => in_place(link, &|_| Some(text.to_owned()))?,
             (Self::Time(text), Improvement::Half) => half(text)?,
@@ -51,28 +46,20 @@ fn in_place(link: &Value, wider: &dyn Fn(&str) -> Option<String>) -> Option<Stri
     Some(flow(&link))
 }
 
-/// A link type that gives a generation; `packets` says whether its packets must stay those of the generation. `None` where it
-/// is not right.
-pub(super) fn of_generation(link: &Value, packets: bool) -> Option<Written> {
-    let text = |key: &str| scalar(link.get(key)?);
-    let efficiency = text("efficiency").map_or(Ok(Decimal::whole(1)), units::efficiency).ok()?;
-    let whole = |key: &str| units::whole_number(text(key)?, 99).ok();
+/// A link type that gives a generation, by the bandwidth that follows from it; `packets` says whether its packets must stay
+/// those of the generation. `None` where it is not right.
+pub(super) fn of_generation(link: &Value, packets: bool) -> Option<Value> {
+    let whole = |key: &str| units::whole_number(scalar(link.get(key)?)?, 99).ok();
     let generation = whole("generation")?;
-    let both = units::pcie_generation(generation, whole("width")?).ok()?.bytes_per_second(&efficiency, "").ok()?;
-    let mut rest = String::new();
-    if let Some(shared) = text("shared") {
-        let shared = units::bandwidth(shared).ok()?.bytes_per_second(&efficiency, "").ok()?;
-        rest.push_str(&format!(", shared: {}", in_gb(&exact(shared)?)));
+    let raw =
+        units::pcie_generation(generation, whole("width")?).ok()?.bytes_per_second(&Decimal::whole(1), "").ok()?;
+    let mut entries = vec![text_entry("bandwidth", &in_gb(&exact(raw)?), link.span)];
+    for key in ["shared", "efficiency", "latency", "kind"] {
+        entries.extend(link.get(key).map(|value| entry(key, value.clone())));
     }
-    for key in ["latency", "kind"] {
-        if let Some(value) = link.get(key) {
-            rest.push_str(&format!(", {key}: {}", flow(value)));
-        }
-    }
-    if let Some(packet) = packet_of(link.get("packet"), packets.then_some(generation)) {
-        rest.push_str(&format!(", packet: {}", flow(&packet)));
-    }
-    Some(Written::Generation { bandwidth: exact(both)?, rest })
+    let packet = packet_of(link.get("packet"), packets.then_some(generation));
+    entries.extend(packet.map(|packet| entry("packet", packet)));
+    Some(Value { span: link.span, data: Data::Mapping(entries) })
 }
 
 /// `packet` of a type that gives no generation any more; the defaults of a generation are written out.
@@ -82,16 +69,24 @@ fn packet_of(packet: Option<&Value>, generation: Option<u64>) -> Option<Value> {
         Some(Data::Mapping(entries)) => entries.clone(),
         _ => Vec::new(),
     };
-    let span = packet.map_or(crate::source::Span { source: 0, line: 1, column: 1, width: 1 }, |packet| packet.span);
+    let span = packet.map_or(Span { source: 0, line: 1, column: 1, width: 1 }, |packet| packet.span);
     // packets.md: with a generation the bandwidth counts headers, and those of generation 6 have 16 bytes.
     let defaults = [("rate", "wire")].into_iter().chain((generation == 6).then_some(("header", "16B")));
     for (key, text) in defaults {
         if entries.iter().all(|entry| &*entry.key != key) {
-            let value = Value { span, data: Data::Scalar(Scalar { text: text.into(), plain: true }) };
-            entries.push(Entry { key: key.into(), key_span: span, value });
+            entries.push(text_entry(key, text, span));
         }
     }
     Some(Value { span, data: Data::Mapping(entries) })
+}
+
+/// A key with a text that stands at no place of its own.
+pub(super) fn text_entry(key: &str, text: &str, span: Span) -> Entry {
+    entry(key, Value { span, data: Data::Scalar(Scalar { text: text.into(), plain: true }) })
+}
+
+fn entry(key: &str, value: Value) -> Entry {
+    Entry { key: key.into(), key_span: value.span, value }
 }
 
 /// The text of a scalar.

@@ -4,13 +4,13 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use weir_plugin_api::NodeKind;
 
-use super::values::{Written, of_generation, scalar};
+use super::values::{Written, of_generation, scalar, text_entry};
 use super::{Resource, ResourceKind, Value};
 use crate::context::{Context, Read};
 use crate::files::Files;
 use crate::reach;
 use crate::topology::NESTED;
-use crate::yaml::{self, Data, Entry, Scalar, key_of_path};
+use crate::yaml::{self, Data, Entry, key_of_path};
 
 /// Resources at most, beyond which a list helps nobody; *assumed*.
 const MOST: usize = 10_000;
@@ -24,7 +24,7 @@ pub(super) struct Walk<'a> {
     links: ByName,
     /// What devices of a kind have together.
     of_kinds: ByName,
-    /// Places that name a type.
+    /// Places with a type, by name or not.
     places: ByName,
 }
 
@@ -115,20 +115,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A place that names one of these types; a lateral link has its name as its kind where the type gives none. Types by
-    /// generation are left to the fabric.
+    /// A place with its type, which is one of these by name or stands there; a lateral link has the name as its kind where the
+    /// type gives none.
     fn place(&mut self, link: Option<&yaml::Value>, types: &[Entry], path: &str, lateral: bool) {
-        let Some(name) = link.and_then(scalar) else { return };
-        let Some(of) = types.iter().find(|entry| &*entry.key == name).map(|entry| &entry.value) else { return };
-        if of.get("generation").is_some() {
-            return;
-        }
-        let mut of = of.clone();
+        let name = link.and_then(scalar);
+        let named = |name: &str| types.iter().find(|entry| &*entry.key == name).map(|entry| &entry.value);
+        let Some(of) = name.map_or(link.filter(|link| is_link(link)), named) else { return };
+        let by_bandwidth =
+            if of.get("generation").is_some() { of_generation(of, self.packets) } else { Some(of.clone()) };
+        let Some(mut of) = by_bandwidth else { return };
         let (span, no_kind) = (of.span, of.get("kind").is_none());
         let Data::Mapping(keys) = &mut of.data else { return };
-        if lateral && no_kind {
-            let value = yaml::Value { span, data: Data::Scalar(Scalar { text: name.into(), plain: true }) };
-            keys.push(Entry { key: "kind".into(), key_span: span, value });
+        if let Some(name) = name.filter(|_| lateral && no_kind) {
+            keys.push(text_entry("kind", name, span));
         }
         let value = Value { path: path.to_owned(), written: Written::InPlace(of) };
         add(&mut self.places, path.to_owned(), ResourceKind::Place, value);
@@ -138,8 +137,8 @@ impl<'a> Walk<'a> {
     fn link(&mut self, link: &yaml::Value, path: &str) {
         let text = |key: &str| link.get(key).and_then(scalar).map(str::to_owned);
         if link.get("generation").is_some() {
-            if let Some(written) = of_generation(link, self.packets) {
-                self.add(path, ResourceKind::Bandwidth, path.to_owned(), written);
+            if let Some(link) = of_generation(link, self.packets) {
+                self.add(path, ResourceKind::Bandwidth, path.to_owned(), Written::InPlace(link));
             }
         } else {
             for name in ["bandwidth", "up", "down", "shared"] {

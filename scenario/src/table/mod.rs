@@ -1,12 +1,14 @@
 //! Rows of a CSV file with their places.
 
 mod lines;
+mod origins;
 
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::context::{Context, Read};
 use crate::source::Span;
 pub(crate) use lines::LineReader;
+pub(crate) use origins::Origins;
 
 /// The rows of a table with their places.
 pub(crate) struct Rows<'a> {

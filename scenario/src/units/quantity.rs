@@ -284,9 +284,11 @@ fn find(name: &str, units: &[Unit]) -> Option<Unit> {
 
 /// A whole number that may be negative.
 pub(crate) fn integer(text: &str) -> Result<i64, Problem> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    whole_number(digits, i64::MAX as u64).map(|n| sign * n as i64).map_err(|_| {
-        Problem::new(format!("{} is not a whole number", quoted(text)), "write a whole number, as in `3` or `-1`")
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|_| is_whole).ok_or_else(|| {
+        let wrong = if is_whole { "needs more than 64 bits" } else { "is not a whole number" };
+        Problem::new(format!("{} {wrong}", quoted(text)), "write a whole number, as in `3` or `-1`")
     })
 }
 
@@ -358,7 +360,7 @@ fn not_finite(text: &str) -> Option<Problem> {
     if word.starts_with("nan") || word.starts_with("inf") {
         return Some(Problem::new(format!("{} is not a finite number", quoted(text)), "give a finite number"));
     }
-    if text.starts_with('-') {
+    if text.starts_with('-') && word.starts_with(|first: char| first.is_ascii_digit()) {
         return Some(Problem::new(format!("{} is negative", quoted(text)), "give a number that is not negative"));
     }
     None

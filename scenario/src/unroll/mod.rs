@@ -35,6 +35,8 @@ pub(crate) struct Unrolled<'w> {
     pub(crate) workload: Cow<'w, Value>,
     /// What groups of its own list became, in its order.
     pub(crate) groups: Vec<WrittenGroup>,
+    /// Per operation the row of `sizes` that gives its variables their values; empty where the workload has no groups.
+    pub(crate) rows: Vec<Option<Span>>,
 }
 
 /// A group that is written out.
@@ -49,22 +51,23 @@ pub(crate) struct WrittenGroup {
 
 /// Writes out the groups of a workload.
 pub(crate) fn unrolled<'w>(context: &mut Context, files: &mut Files, workload: &'w Value) -> Read<Unrolled<'w>> {
-    let plain = Unrolled { workload: Cow::Borrowed(workload), groups: Vec::new() };
+    let plain = Unrolled { workload: Cow::Borrowed(workload), groups: Vec::new(), rows: Vec::new() };
     let Data::Sequence(items) = &workload.data else { return Ok(plain) };
     if !items.iter().any(is_group) {
         return Ok(plain);
     }
     let size = items.iter().fold(0, |size: u64, item| size.saturating_add(size_of(item)));
     let (names, left) = (Names::default(), VALUES);
-    let mut unroller = Unroller { context, files, items: Vec::new(), groups: Vec::new(), names, left };
+    let mut unroller =
+        Unroller { context, files, items: Vec::new(), rows: Vec::new(), groups: Vec::new(), names, left };
     if size > VALUES {
         return Err(unroller.too_large(items.iter().find(|item| is_group(item)).unwrap_or(workload).span));
     }
     unroller.each_item(items)?;
-    let groups = std::mem::take(&mut unroller.groups);
+    let (groups, rows) = (std::mem::take(&mut unroller.groups), std::mem::take(&mut unroller.rows));
     let items = unroller.finish()?;
     let workload = Cow::Owned(Value { span: workload.span, data: Data::Sequence(items) });
-    Ok(Unrolled { workload, groups })
+    Ok(Unrolled { workload, groups, rows })
 }
 
 /// Values that an item becomes at least, as far as that is known before variables have values.
@@ -108,6 +111,8 @@ struct Unroller<'c> {
     context: &'c mut Context,
     files: &'c mut Files,
     items: Vec<Value>,
+    /// Per item the row of `sizes` that gives its variables their values.
+    rows: Vec<Option<Span>>,
     groups: Vec<WrittenGroup>,
     names: Names,
     /// Values that may still be made.
@@ -166,7 +171,7 @@ impl Unroller<'_> {
             && let [Entry { key, value, .. }] = &mut entries[..]
             && let Data::Mapping(fields) = &mut value.data
         {
-            let id = names::name(key, fields, value.span, place);
+            let id = names::name(key, fields, value.span, place, index);
             if let Some(at) = fields.iter().position(|field| &*field.key == "after") {
                 let after = names::ids_of(self.context, fields.remove(at).value)?;
                 self.names.refer(index, after, &place.iterations);
@@ -176,6 +181,7 @@ impl Unroller<'_> {
             self.spend(place.iterations.depth() as u64 + place.label.len() as u64 / TEXT, item.span)?;
         }
         self.items.push(item);
+        self.rows.push(self.context.rows.current());
         Ok(Ends { first: vec![index], last })
     }
 
@@ -193,8 +199,12 @@ impl Unroller<'_> {
                 place.iterations = place.iterations.with(number, repetition + 1);
             }
             place.variables.extend(table.iter().flat_map(|table| table.row(repetition)));
-            let once = self.once(group, &place)?;
-            let once = self.named(group, &place, once)?;
+            let row = table.as_ref().and_then(|table| table.place(repetition));
+            let around = self.context.rows.current();
+            self.context.rows.enter(row.or(around));
+            let once = self.once(group, &place).and_then(|once| self.named(group, &place, once));
+            self.context.rows.enter(around);
+            let once = once?;
             self.follow(&mut whole, once, group.fields.span)?;
         }
         if let Some(after) = group.fields.get("after") {
@@ -295,22 +305,26 @@ impl Unroller<'_> {
         self.spend(1, value.span)?;
         let span = value.span;
         let data = match &value.data {
-            Data::Scalar(scalar) => match filled(&scalar.text, &place.variables) {
-                Ok(text) => {
-                    self.spend(text.len() as u64 / TEXT, span)?;
-                    match text {
-                        Cow::Borrowed(_) => Data::Scalar(scalar.clone()),
-                        Cow::Owned(text) => Data::Scalar(Scalar { text: text.into(), plain: true }),
-                    }
-                }
-                Err(problem) => return Err(self.context.error(span, problem.message, problem.help)),
-            },
+            Data::Scalar(scalar) => Data::Scalar(self.filled_scalar(scalar, span, place)?),
             Data::Sequence(items) => {
                 Data::Sequence(items.iter().map(|item| self.filled(item, place)).collect::<Read<_>>()?)
             }
             Data::Mapping(entries) => Data::Mapping(self.filled_entries(entries, place)?),
         };
         Ok(Value { span, data })
+    }
+
+    fn filled_scalar(&mut self, scalar: &Scalar, span: Span, place: &Place) -> Read<Scalar> {
+        let text = filled(&scalar.text, &place.variables);
+        if !matches!(text, Ok(Cow::Borrowed(_))) {
+            self.context.rows.filled(span);
+        }
+        let text = text.map_err(|problem| self.context.error(span, problem.message, problem.help))?;
+        self.spend(text.len() as u64 / TEXT, span)?;
+        Ok(match text {
+            Cow::Borrowed(_) => scalar.clone(),
+            Cow::Owned(text) => Scalar { text: text.into(), plain: true },
+        })
     }
 
     fn filled_entries(&mut self, entries: &[Entry], place: &Place) -> Read<Vec<Entry>> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Place;
+use crate::brackets::NAME_BYTES;
 use crate::context::{Context, Read};
 use crate::source::Span;
 use crate::yaml::{Data, Entry, Scalar, Value};
@@ -79,12 +80,12 @@ struct Reference {
     iterations: Iterations,
 }
 
-/// Gives an operation the name that it has among all repetitions; returns the one that it has in the file.
-pub(super) fn name(kind: &str, fields: &mut Vec<Entry>, span: Span, place: &Place) -> String {
+/// Gives the operation of an index the name that it has among all repetitions; returns the one that it has in the file.
+pub(super) fn name(kind: &str, fields: &mut Vec<Entry>, span: Span, place: &Place, index: usize) -> String {
     let id = match fields.iter_mut().find(|field| &*field.key == "id") {
         Some(field) => field,
         None => {
-            let text = default_id(kind, fields, place);
+            let text = default_id(kind, fields, place, index);
             let value = Value { span, data: Data::Scalar(Scalar { text: text.into(), plain: true }) };
             fields.insert(0, Entry { key: "id".into(), key_span: span, value });
             &mut fields[0]
@@ -97,8 +98,8 @@ pub(super) fn name(kind: &str, fields: &mut Vec<Entry>, span: Span, place: &Plac
     base
 }
 
-/// What an operation without an id is called, with the values of loops.
-fn default_id(kind: &str, fields: &[Entry], place: &Place) -> String {
+/// What an operation without an id is called, with the values of loops; by its index where that is no id, as it is too long.
+fn default_id(kind: &str, fields: &[Entry], place: &Place, index: usize) -> String {
     let text = |key: &str| match &fields.iter().find(|field| &*field.key == key)?.value.data {
         Data::Scalar(scalar) => Some(&*scalar.text),
         _ => None,
@@ -108,7 +109,8 @@ fn default_id(kind: &str, fields: &[Entry], place: &Place) -> String {
         "trace" => text("file").and_then(|file| Some(Path::new(file).file_stem()?.to_string_lossy().into_owned())),
         _ => None,
     };
-    own.unwrap_or_else(|| place.path.clone()) + &place.label
+    let id = own.unwrap_or_else(|| place.path.clone()) + &place.label;
+    if place.iterations.of(&id).len() <= NAME_BYTES { id } else { format!("operation[{index}]") }
 }
 
 /// The ids of a value of `after`.

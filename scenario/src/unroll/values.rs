@@ -5,6 +5,7 @@ use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::{Files, YAML_BYTES};
 use crate::format::{KeyTable, Shape, required};
+use crate::source::Span;
 use crate::table::{LineReader, Rows};
 use crate::units;
 use crate::yaml::{Data, Value};
@@ -164,12 +165,19 @@ pub(super) struct Repetitions {
 pub(super) struct Table {
     names: Vec<Box<str>>,
     rows: Vec<Vec<Box<str>>>,
+    /// Where each row stands.
+    places: Vec<Span>,
 }
 
 impl Table {
     /// The variables of a repetition, from 0.
     pub(super) fn row(&self, repetition: u64) -> impl Iterator<Item = (Box<str>, Box<str>)> {
         self.names.iter().cloned().zip(self.rows[repetition as usize].iter().cloned())
+    }
+
+    /// Where the values of a repetition stand, from 0.
+    pub(super) fn place(&self, repetition: u64) -> Option<Span> {
+        self.places.get(repetition as usize).copied()
     }
 }
 
@@ -220,13 +228,14 @@ fn table(context: &mut Context, files: &mut Files, value: &Value, outer: &Variab
         }
         names.push(name);
     }
-    let mut all = Vec::new();
+    let (mut all, mut places) = (Vec::new(), Vec::new());
     while rows.next(context)? {
         all.push(row(context, &rows, names.len())?);
+        places.push(rows.place(0));
     }
     match all.is_empty() {
         true => Err(context.error(from.span, "the table has no rows", "give a row for each repetition")),
-        false => Ok(Table { names, rows: all }),
+        false => Ok(Table { names, rows: all, places }),
     }
 }
 

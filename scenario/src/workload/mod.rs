@@ -138,8 +138,10 @@ pub(crate) fn read<'a>(
     let mut jobs = Jobs::new(&operations.groups);
     for (index, item) in items.iter().enumerate() {
         let begin = expansion.builder.len() as u32;
+        context.rows.enter(operations.rows.get(index).copied().flatten());
         // One wrong operation does not hide the next.
         let _ = expansion.item(context, files, item, index);
+        context.rows.enter(None);
         jobs.add(index, item, begin..expansion.builder.len() as u32, &expansion.groups);
         if context.full() {
             break;

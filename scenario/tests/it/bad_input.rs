@@ -1,6 +1,6 @@
 //! Every kind of bad input ends in a message with file, line, column and remedy.
 
-use crate::common::{bad, first_bad, on_t2};
+use crate::common::{bad, first_bad, good, on_t2};
 
 /// A scenario on T2 whose workload is one operation, on line 6.
 fn one(operation: &str) -> String {
@@ -256,6 +256,22 @@ fn files_that_are_no_scenarios() {
         "no model is named `loggp`",
         "no models of transfers here",
     );
+}
+
+/// Priorities are whole numbers of 64 bits, the lowest among them.
+#[test]
+fn the_ends_of_priorities() {
+    let with =
+        |priority: &str| one(&format!("transfer: {{ id: a, from: gpu0, to: gpu1, size: 3MB, priority: {priority} }}"));
+    for (text, number) in [("-9223372036854775808", i64::MIN), ("9223372036854775807", i64::MAX)] {
+        assert_eq!(good(&with(text)).tasks.classes().table().priority[0], number);
+    }
+    for text in ["-9223372036854775809", "9223372036854775808"] {
+        refused(with(text), (6, 67), &format!("`{text}` needs more than 64 bits"), "a whole number");
+    }
+    for text in ["'-'", "1.5", "--1", "+1"] {
+        refused(with(text), (6, 67), "is not a whole number", "a whole number");
+    }
 }
 
 #[test]

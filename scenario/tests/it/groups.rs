@@ -198,6 +198,38 @@ fn each_row_of_a_table_is_a_repetition() {
     assert!(said.contains("`sizes` has 1 rows for 3 repetitions; write `repeat: 1`"), "{said}");
 }
 
+/// What is wrong with a value that a row gave names the row, too; what no row gave is said once.
+#[test]
+fn a_wrong_value_names_the_row_that_it_is_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = "  - { sizes: { from: s.csv }, transfer: { id: t, from: gpu0, to: gpu1, size: '{bytes}B' } }\n";
+    let found = |group: &str| {
+        let text = on_t2(&format!("workload:\n{group}"));
+        write(folder.path(), &[("s.csv", "bytes\n1000000\n0\n0\n"), ("a.yaml", &text)]);
+        let loaded = load(&folder.path().join("a.yaml"), &LoadOptions::default(), &crate::common::registry());
+        loaded.map(|scenario| scenario.name).unwrap_err()
+    };
+    let zero = found(group);
+    let rows: Vec<(u32, u32)> = zero.iter().map(|one| (one.notes[0].1.line, one.notes[0].1.column)).collect();
+    assert_eq!(rows, [(3, 1), (4, 1)]);
+    assert!(zero[0].to_string().contains("= the value is from: ") && zero[0].message.contains("`0B` is zero bytes"));
+    let device = found(&group.replace("gpu1", "gpu9").replace("'{bytes}B'", "1MB"));
+    assert_eq!((device.len(), device[0].notes.len()), (1, 0), "{device:?}");
+}
+
+/// Ids have at most 256 bytes. The path of an operation without an id is one up to there, and its number beyond.
+#[test]
+fn deep_groups_need_no_ids() {
+    let nested = |levels: usize| {
+        let operation = "transfer: { from: gpu0, to: gpu1, size: 1MB }";
+        let workload = format!("  - {}{{ {operation} }}{}\n", "{ sequence: [".repeat(levels), "] }".repeat(levels));
+        written_out(&workload).concat()
+    };
+    let path = format!("workload[0]{}", ".sequence[0]".repeat(20));
+    assert!(nested(20).contains(&format!("id: \"{path}\"")), "{}", nested(20));
+    assert!(nested(28).contains("id: \"operation[0]\""), "{}", nested(28));
+}
+
 #[test]
 fn what_is_wrong_with_a_group_is_said_once_at_its_place() {
     let all = [

@@ -178,4 +178,16 @@ fn curves_from_files() {
     assert_eq!(time(&put("packet: { table: tuned.csv }, read: { curve: c.csv }").unwrap()), 2_000_000);
     let found = put("read: { curve: falls.csv }").map(|s| s.name).unwrap_err().remove(0);
     assert!(found.message.contains("`read.curve` of put `p`"), "{found}");
+    // A row that is wrong is shown where it stands, as one in the scenario is.
+    std::fs::write(folder.path().join("again.csv"), "bytes,packet\n\n1,none\n1,1024\n").unwrap();
+    for (rest, place) in [
+        ("read: { curve: falls.csv }", "falls.csv:3:1"),
+        ("packet: { table: again.csv }, read: { curve: c.csv }", "again.csv:4:1"),
+        ("read: { table: [[2KiB, 1us], [1KiB, 2us]] }", "<stdin>:3:76"),
+    ] {
+        let found = put(rest).map(|s| s.name).unwrap_err().remove(0);
+        let position = found.position.as_ref().expect("a place").to_string();
+        assert!(position.ends_with(place), "{found}");
+        assert!(found.message.contains("order"), "{found}");
+    }
 }

@@ -210,6 +210,11 @@ fn tables_become_rows() {
             ("other.csv", "bytes,secnds\n1,2\n"),
             ("twice.csv", "bytes,bytes\n1,2\n"),
             ("bad.csv", "bytes,seconds\n1,1e-3\n1kB,-2\n3\n4,x\n"),
+            ("blank.csv", "bytes,seconds\n1,1e-3\n,2e-3\n"),
+            ("none-of-it.csv", "bytes,seconds\nnone,2e-3\n"),
+            ("no-time.csv", "bytes,seconds\n1,\n"),
+            ("dash.csv", "bytes,seconds\n-,1\n"),
+            ("from-nothing.csv", "bytes,packet\n,1024\n"),
         ],
     );
     let scenario = load_with("curve: in/curve.csv, packet: { table: tuned.csv }").unwrap();
@@ -233,6 +238,12 @@ fn tables_become_rows() {
     wrong("other.csv", (1, 7), "no column of this table is named `secnds`", "did you mean `seconds`?");
     wrong("twice.csv", (1, 7), "`bytes` is given twice", "one of the two");
     wrong("bad.csv", (3, 1), "`1kB` is not a whole number", "whole number");
+    wrong("blank.csv", (3, 1), "the column `bytes` is empty", "write a whole number");
+    wrong("none-of-it.csv", (2, 1), "`none` is not a whole number", "whole number");
+    wrong("no-time.csv", (2, 3), "the column `seconds` is empty", "write a value");
+    wrong("dash.csv", (2, 1), "`-` is not a whole number", "whole number");
+    let tuned = load_with("packet: { table: from-nothing.csv }").map(|s| s.name).unwrap_err().remove(0);
+    assert!(tuned.to_string().contains("the column `bytes` is empty") && tuned.to_string().contains(":2:1"), "{tuned}");
     let found = load_with("curve: bad.csv").map(|s| s.name).unwrap_err();
     let lines: Vec<(u32, String)> =
         found.iter().map(|d| (d.position.as_ref().unwrap().line, d.message.clone())).collect();

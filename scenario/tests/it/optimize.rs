@@ -301,6 +301,10 @@ fn wrong_matrices() {
     wrong("row", "objective: latency,", "device,gpu0,gpu1\ngpu0,,1\n", (9, 58), "no row for `gpu1`");
     wrong("column", "objective: latency,", "device,gpu0,gpu1\ngpu2,1,1\n", (2, 1), "`gpu2` has a row and no column");
     wrong("short", "objective: latency,", "device,gpu0,gpu1\ngpu0,1\n", (2, 1), "the row has 2 fields");
+    let table = |cell: &str| format!("device,gpu0,gpu1\ngpu0,,{cell}\ngpu1,1,\n");
+    wrong("huge", "objective: latency,", &table("1e400"), (2, 7), "`1e400` is too large");
+    wrong("tiny", "objective: latency,", &table("1e-400"), (2, 7), "`1e-400` is too small");
+    wrong("zero", "objective: latency,", &table("0e9"), (2, 7), "`0e9` is not a number above 0");
     for cell in ["0", "-1", "nan", "", "1GB/s"] {
         let table = format!("device,gpu0,gpu1\ngpu0,,{cell}\ngpu1,1,\n");
         let (line, ..) = measured("cell", "objective: latency,", &table).expect_err(cell);

@@ -27,7 +27,7 @@ impl Packets<'_> {
     /// What held a transfer back longest until `now`, at its source or on the way of its last packet; else the link that was
     /// the narrowest one of its route for the longest time.
     pub(super) fn bottleneck(&self, now: SimTime, task: TaskId) -> Bottleneck {
-        let held = self.engine.held(task.0);
+        let held = self.engine.held(task.0, now.0);
         let longest = held.first().copied().into_iter().chain(self.engine.queued(task.0)).max_by_key(|held| held.time);
         let (binding, time) = match longest {
             None => (self.unhindered(now, task), SimDuration::ZERO),

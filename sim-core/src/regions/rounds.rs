@@ -239,12 +239,17 @@ impl Rounds {
     fn find_wrong(&mut self, parts: &[Part]) {
         let mut open = std::mem::take(&mut self.open);
         open.extend(self.crossing.iter().copied().filter(|&transfer| {
-            let Rated { rate, holder, .. } = self.transfers[transfer as usize];
-            let Place { region, place } = self.segments[holder as usize];
-            let more = parts[region as usize].offer(place) > rate * (1.0 + SAME);
-            more || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
+            let rate = self.transfers[transfer as usize].rate;
+            self.is_offered_more(transfer as usize, parts) || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
         }));
         self.open = open;
+    }
+
+    /// Whether the region that held a transfer back offers it more than its rate now.
+    fn is_offered_more(&self, transfer: usize, parts: &[Part]) -> bool {
+        let Rated { rate, holder, .. } = self.transfers[transfer];
+        let Place { region, place } = self.segments[holder as usize];
+        parts[region as usize].offer(place) > rate * (1.0 + SAME)
     }
 
     /// The sum of all rates per set, at its first transfer.
@@ -256,16 +261,20 @@ impl Rounds {
         totals
     }
 
-    /// Step 4: where all transfers of a set hold each other at 0, fixes the first of them anew that then moves, alone.
+    /// Step 4: where transfers hold each other at 0, fixes the first of them anew that then moves, alone. Others of their set
+    /// may move.
     fn unblock(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
-        if self.crossing.iter().all(|&transfer| self.least(transfer as usize, parts) > 0.0) {
-            return Ok(());
-        }
-        let mut totals = self.totals(parts);
+        let mut totals = Vec::new();
         for at in 0..self.crossing.len() {
             let transfer = self.crossing[at] as usize;
+            if self.least(transfer, parts) > 0.0 {
+                continue;
+            }
+            if totals.is_empty() {
+                totals = self.totals(parts);
+            }
             let set = self.sets.root(transfer as u32) as usize;
-            if totals[set] > 0.0 {
+            if totals[set] > 0.0 && !self.is_offered_more(transfer, parts) {
                 continue;
             }
             let (before, row) = (self.transfers[transfer], self.row(transfer));
@@ -276,14 +285,17 @@ impl Rounds {
             self.open.clear();
             self.open.push(transfer as u32);
             self.fix_lowest(now, parts, used)?;
-            totals[set] = self.least(transfer, parts);
-            if totals[set] <= 0.0 {
-                self.transfers[transfer] = before;
-                for (at, demand) in row.zip(demands) {
-                    parts[self.segments[at].region as usize].demand(self.segments[at].place, demand);
-                }
-                ask(parts, used, now)?;
+            let then = self.totals(parts);
+            // It moves, or waits for somebody who does.
+            if self.least(transfer, parts) > 0.0 || (totals[set] > 0.0 && then[set] * (1.0 + LARGER) >= totals[set]) {
+                totals = then;
+                continue;
             }
+            self.transfers[transfer] = before;
+            for (at, demand) in row.zip(demands) {
+                parts[self.segments[at].region as usize].demand(self.segments[at].place, demand);
+            }
+            ask(parts, used, now)?;
         }
         Ok(())
     }

@@ -108,8 +108,15 @@ impl<'a> RankPlacement<'a> {
         match objective {
             Objective::Latency => Machine::latency(fabric, &self.devices),
             Objective::Bandwidth => Machine::bandwidth(fabric, &self.devices),
-            _ => Machine::distance(fabric, &self.devices, self.level_costs),
+            _ => self.distance(&self.devices),
         }
+    }
+
+    /// Costs by distance: those of the devices to choose from and those of the ranks' own are on one scale.
+    fn distance(&self, devices: &[NodeId]) -> Result<Machine, PlacementError> {
+        let ranks = self.context.scenario.ranks.as_deref().unwrap_or_default();
+        let all = [&self.devices, ranks].concat();
+        Machine::distance_among(&self.context.scenario.fabric, devices, &all, self.level_costs)
     }
 
     /// How many ranks there are.
@@ -171,9 +178,10 @@ impl<'a> RankPlacement<'a> {
         }
         match (self.context.settings.objective, self.context.scenario.ranks.as_deref()) {
             (Objective::Distance, Some(ranks)) => {
-                let machine = Machine::distance(&self.context.scenario.fabric, ranks, self.level_costs);
                 let own: Vec<usize> = (0..ranks.len()).collect();
-                machine.and_then(|m| place_value(&self.pattern, &m, &own)).map_err(|error| self.refused(&error))
+                self.distance(ranks)
+                    .and_then(|m| place_value(&self.pattern, &m, &own))
+                    .map_err(|error| self.refused(&error))
             }
             _ => Ok(self.context.baseline()? as f64),
         }

@@ -211,8 +211,8 @@ impl PreparedRun<'_> {
 
     fn beyond_horizon(&self, time: SimTime, tasks: &[TaskId]) -> String {
         format!(
-            "after {} ({time}) the next event lies beyond the horizon of 100 days; still going on: {}; check sizes and \
-             bandwidths",
+            "after {} ({time}) the next event lies beyond the horizon of 100 days; still going on: {}; check sizes, \
+             bandwidths and latencies",
             instant(time),
             self.names(tasks)
         )

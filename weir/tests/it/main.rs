@@ -1,6 +1,7 @@
 //! The integration tests of the library, one program; what the command shares is tested through the command.
 
 mod events;
+mod failures;
 mod joint;
 mod joint_twin;
 mod measured;

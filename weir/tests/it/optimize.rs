@@ -211,3 +211,31 @@ workload:
     assert_eq!(error.kind(), ErrorKind::Cancelled);
     assert!(error.to_string().contains("interrupted while the alternatives of offload `k` were tried"), "{error}");
 }
+
+/// g0 and g1 hang at the root, g2 three levels below: any two part there, at level 3 − 0 − 1 = 2, whichever of them may be chosen.
+/// 2 MB one way are half a unit.
+#[test]
+fn distances_are_on_one_scale_wherever_the_ranks_run() {
+    for (ranks, devices) in [("g0, g1", "g0, g2"), ("g0, g2", "g0, g1")] {
+        for (costs, cost) in [("", 3.0), (", level_costs: [1, 2, 5]", 5.0)] {
+            let text = format!(
+                "weir: 1
+topology:
+  link_types: {{ x: {{ bandwidth: 10GB/s }} }}
+  tree:
+    rc:
+      kind: root-complex
+      children:
+        'g[0-1]': {{ kind: gpu, link: x }}
+        s: {{ kind: switch, link: x, children: {{ t: {{ kind: switch, link: x, children: {{ g2: {{ kind: gpu, link: x }} }} }} }} }}
+ranks: [{ranks}]
+workload: [{{ transfer: {{ from: {{ rank: 0 }}, to: {{ rank: 1 }}, size: 2MB }} }}]
+optimize: {{ vary: placement, objective: distance, devices: [{devices}]{costs} }}
+"
+            );
+            let scenario = Scenario::opener().load(weir::Input::text(text, "far.yaml", None)).expect("is right");
+            let found = report(&scenario, &PLAIN).result;
+            assert_eq!((found.baseline, found.best), (cost / 2.0, cost / 2.0), "{ranks}{costs}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Regions: what equal totals decide.
+//! Regions: what equal totals decide, and who waits for whom.
 
 use weir::{Input, Scenario};
 
@@ -74,5 +74,31 @@ workload:
         for ((id, end), (_, other)) in first.iter().zip(of(order)) {
             assert!(end.abs_diff(other) <= 10, "{order:?}: {id} ends at {end} and {other}");
         }
+    }
+}
+
+/// `low` has come first at the link that serves in that order, `high` has the higher priority elsewhere: one of them moves,
+/// whatever a third one does beside them.
+#[test]
+fn two_that_hold_each_other_in_two_regions_do_not_wait_for_a_third() {
+    for third in ["a2", "b0"] {
+        let text = format!(
+            "weir: 1
+topology:
+  link_types: {{ t: {{ bandwidth: 1GB/s }}, qpi: {{ bandwidth: 1GB/s, kind: qpi }} }}
+  tree:
+    rc0: {{ kind: root-complex, children: {{ \"a[0-3]\": {{ kind: host, link: t }} }} }}
+    rc1: {{ kind: root-complex, children: {{ sw: {{ kind: switch, link: t, children: {{ \"b[0-1]\": {{ kind: host, link: t }} }} }} }} }}
+  links: [ {{ between: [rc0, rc1], type: qpi }} ]
+arbiter: {{ default: strict-priority, qpi: fcfs }}
+workload:
+  - transfer: {{ id: high, from: a1, to: b1, size: 1MB, start: 1ps }}
+  - transfer: {{ id: low, from: a0, to: b0, size: 1MB, priority: -1 }}
+  - transfer: {{ id: third, from: a1, to: {third}, size: 1GB, priority: -2, start: 2ps }}
+"
+        );
+        let ends = ends(&text);
+        assert!(ends[0].1.abs_diff(2_000_000_000) <= 10, "{ends:?}");
+        assert!(ends[1].1.abs_diff(1_000_000_000) <= 10, "{ends:?}");
     }
 }

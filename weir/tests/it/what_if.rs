@@ -104,3 +104,35 @@ workload:
     near(left.waiting_s, 9000.0);
     near(left.transfers_s, 1200.0);
 }
+
+/// 200 MB each way share 16 GB/s of the link: 25 ms, a tenth more 22.727 ms, twice 12.5 ms. 16 lanes of generation 3 are 8 GT/s each.
+#[test]
+fn both_spellings_of_a_generation_save_the_same() {
+    let with = |bandwidth: &str, links: bool| {
+        let text = format!(
+            "weir: 1
+topology:
+  link_types: {{ p: {{ {bandwidth}, shared: 16GB/s }}, q: {{ bandwidth: 50GB/s }} }}
+  tree: {{ rc: {{ kind: root-complex, children: {{ gpu0: {{ kind: gpu, link: p }}, gpu1: {{ kind: gpu, link: q }} }} }} }}
+arbiter: max-min
+workload:
+  - transfer: {{ id: a, from: gpu0, to: gpu1, size: 200MB }}
+  - transfer: {{ id: b, from: gpu1, to: gpu0, size: 200MB }}
+"
+        );
+        let scenario = Scenario::opener().load(Input::text(text, "shared.yaml", None)).expect("is right");
+        scenario.what_if(0, &WhatIfOptions { links, ..WhatIfOptions::default() }).expect("a result")
+    };
+    let (generation, bandwidth) = (with("generation: 3, width: 16", true), with("bandwidth: 8GT/s x16", true));
+    let makespans = |found: &WhatIf| -> Vec<(String, u64)> {
+        found.changes.iter().map(|change| (change.title(), change.makespan_ps)).collect()
+    };
+    assert_eq!(makespans(&generation), makespans(&bandwidth));
+    assert_eq!(generation.bound.as_ref().map(|b| b.makespan_ps), bandwidth.bound.as_ref().map(|b| b.makespan_ps));
+    for of in ["link_types.p", "gpu0 → rc"] {
+        assert_eq!(change(&generation, of, Some(1.1)).makespan_ps.div_ceil(1_000_000), 22_728);
+        assert_eq!(change(&generation, of, Some(2.0)).makespan_ps, 12_500_000_000);
+        assert!(!change(&generation, of, Some(2.0)).set.is_empty(), "{of} stands alone");
+    }
+    assert!(with("generation: 3, width: 16", false).changes.iter().all(|change| change.of != "gpu0 → rc"));
+}

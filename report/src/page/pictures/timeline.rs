@@ -64,9 +64,39 @@ fn draw(svg: &mut Svg, scale: &Scale, row: &TransferRow<'_>, top: f64) {
             svg.rect((scale.x(from), top + 4.0), (scale.x(to) - scale.x(from), ROW - 7.0), fill, about);
         }
     };
-    bar(ready, start, WAITING, "waits");
-    let alone = row.alone_s.is_some_and(|alone| row.end_s.is_some() && end - start <= alone * ALONE);
-    bar(start, end, if alone { FREE } else { HELD_BACK }, &format!("{name}: {cause}"));
+    // The time to issue it is no wait: it passes alone, too.
+    let served = start - row.issuing();
+    bar(ready, served, WAITING, "waits");
+    let alone = row.alone_under_way().is_some_and(|alone| row.end_s.is_some() && end - start <= alone * ALONE);
+    bar(served, end, if alone { FREE } else { HELD_BACK }, &format!("{name}: {cause}"));
     let words = NAMES + BARS + 12.0;
     svg.text((words, foot), Anchor::Start, true, &fitting(cause, WIDTH - words));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 s on 460 pixels. Of 3 s from ready to start it waits for 1 s and is issued for 2 s; what takes 3 s alone from its start
+    /// on takes 5 s, less than the 5 s of its time alone and the wait.
+    #[test]
+    fn the_time_to_issue_a_transfer_is_no_wait_and_not_given_to_it_under_way() {
+        let bars = |end: f64| {
+            let row = format!(
+                r#"{{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":3,"end_s":{end},"mean_Bps":2.0,"alone_s":5.0,"delay":{{"waiting_s":1.0,"blocked_s":0.0,"cut_s":{},"own_limit_s":0.0}},"bottleneck":null,"cause":null}}"#,
+                end - 6.0
+            );
+            let row: TransferRow<'_> = serde_json::from_str(&row).expect("a transfer");
+            let svg = of("x", &[row], 10.0).expect("a picture");
+            let of = |fill: &str| -> Option<Vec<f64>> {
+                let bar = svg.lines().find(|line| line.contains(&format!("fill=\"{fill}\"")))?;
+                let values =
+                    ["x=\"", "width=\""].map(|key| bar.split_once(key).and_then(|(_, rest)| rest.split('"').next()));
+                values.into_iter().map(|value| value?.parse().ok()).collect()
+            };
+            [WAITING, FREE, HELD_BACK].map(of)
+        };
+        assert_eq!(bars(8.0), [Some(vec![200.0, 46.0]), None, Some(vec![246.0, 322.0])]);
+        assert_eq!(bars(6.0), [Some(vec![200.0, 46.0]), Some(vec![246.0, 230.0]), None]);
+    }
 }

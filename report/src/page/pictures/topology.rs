@@ -27,7 +27,9 @@ pub(super) fn of(title: &str, nodes: &[NodeRow<'_>], links: &[LinkRow<'_>], end_
     if nodes.is_empty() {
         return None;
     }
-    let by_ends = links.iter().map(|link| ((&*link.from, &*link.to), link)).collect();
+    // A lateral link may lie beside one of the tree.
+    let of_tree = links.iter().filter(|link| !is_lateral(link));
+    let by_ends = of_tree.map(|link| ((&*link.from, &*link.to), link)).collect();
     let mut tree = Tree { svg: Svg::new(&format!("Topology: {title}")), links: by_ends, end_s, rows: 0, left: 0 };
     tree.svg.head(0.0, title, "Topology: the share of its bandwidth that each link carried over the whole run");
     for (x, words) in COLUMNS.into_iter().zip(["to the parent", "from the parent"]) {
@@ -46,6 +48,7 @@ pub(super) fn of(title: &str, nodes: &[NodeRow<'_>], links: &[LinkRow<'_>], end_
 
 struct Tree<'a> {
     svg: Svg,
+    /// Those of the tree.
     links: BTreeMap<(&'a str, &'a str), &'a LinkRow<'a>>,
     end_s: f64,
     rows: usize,
@@ -75,8 +78,11 @@ impl<'a> Tree<'a> {
                 let (from, middle) = (x - STEP + 6.0, top + 11.0);
                 self.svg.line((from, above + 19.0), (from, middle), BRANCH);
                 self.svg.line((from, middle), (x - 3.0, middle), BRANCH);
-                self.bar(COLUMNS[0], (&node.name, parent));
-                self.bar(COLUMNS[1], (parent, &node.name));
+                for (x, ends) in COLUMNS.into_iter().zip([(&*node.name, parent), (parent, &*node.name)]) {
+                    if let Some(link) = self.links.get(&ends) {
+                        self.bar(x, link);
+                    }
+                }
             }
             let label = format!("{} ({})", node.name, node.kind);
             self.svg.text((x, top + 15.0), Anchor::Start, false, &fitting(&label, COLUMNS[0] - x - 8.0));
@@ -86,8 +92,7 @@ impl<'a> Tree<'a> {
 
     /// A row for each lateral link that carried bytes.
     fn laterals(&mut self, links: &'a [LinkRow<'a>]) {
-        let lateral = |link: &&LinkRow<'_>| link.direction.as_deref() == Some("lateral") && link.bytes > 0;
-        for link in links.iter().filter(lateral) {
+        for link in links.iter().filter(|link| is_lateral(link) && link.bytes > 0) {
             if self.rows >= MOST {
                 self.left += 1;
                 continue;
@@ -95,14 +100,13 @@ impl<'a> Tree<'a> {
             let label = fitting(&format!("{} → {}", link.from, link.to), COLUMNS[0] - 24.0);
             let foot = self.top() + 15.0;
             self.svg.text((16.0, foot), Anchor::Start, false, &label);
-            self.bar(COLUMNS[0], (&link.from, &link.to));
+            self.bar(COLUMNS[0], link);
             self.rows += 1;
         }
     }
 
     /// The use of a link, as a bar and in words.
-    fn bar(&mut self, x: f64, ends: (&'a str, &'a str)) {
-        let Some(link) = self.links.get(&ends) else { return };
+    fn bar(&mut self, x: f64, link: &LinkRow<'_>) {
         let Some(bandwidth) = link.bandwidth_bps.filter(|&bandwidth| bandwidth > 0.0) else { return };
         let used = if self.end_s > 0.0 { (link.bytes as f64 / (bandwidth * self.end_s)).min(1.0) } else { 0.0 };
         let fill = COLOURS.into_iter().find(|&(from, _)| used >= from).map_or(GROUND, |(_, colour)| colour);
@@ -113,5 +117,32 @@ impl<'a> Tree<'a> {
         }
         let words = format!("{:.1} % of {}", 100.0 * used, rate(bandwidth));
         self.svg.text((x + BAR + 8.0, top + 10.0), Anchor::Start, true, &words);
+    }
+}
+
+fn is_lateral(link: &LinkRow<'_>) -> bool {
+    link.direction.as_deref() == Some("lateral")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of the link of the tree is used, and a quarter of the lateral one between the same nodes.
+    #[test]
+    fn a_lateral_link_beside_one_of_the_tree_has_a_row_of_its_own() {
+        let nodes = r#"[{"id":0,"name":"rc","kind":"cpu","parent":null},{"id":1,"name":"a","kind":"host","parent":0}]"#;
+        let link = |id: u32, direction: &str, bytes: u64, bandwidth: f64| {
+            format!(
+                r#"{{"id":{id},"from":"a","to":"rc","bytes":{bytes},"busy_s":1.0,"peak_Bps":null,"bandwidth_Bps":{bandwidth},"latency_s":0.0,"direction":"{direction}"}}"#
+            )
+        };
+        let links = format!("[{},{}]", link(0, "up", 500, 1e3), link(2, "lateral", 1000, 4e3));
+        let nodes: Vec<NodeRow<'_>> = serde_json::from_str(nodes).expect("nodes");
+        let links: Vec<LinkRow<'_>> = serde_json::from_str(&links).expect("links");
+        let svg = of("x", &nodes, &links, 1.0).expect("a picture");
+        let used: Vec<&str> = svg.lines().filter(|line| line.contains(" % of ")).collect();
+        assert_eq!(used.len(), 2, "{used:?}");
+        assert!(used[0].contains("50.0 % of 1.000 kB/s") && used[1].contains("25.0 % of 4.000 kB/s"), "{used:?}");
     }
 }

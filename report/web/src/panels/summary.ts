@@ -83,7 +83,8 @@ function worst(view: RunView, store: Store): HTMLElement {
 
 /** The link or memory that would save most if it were wider, and why transfers are held back there. */
 function worthWidening(view: RunView, wider: Widening, links: DelayingLink[], store: Store): HTMLElement {
-  const delay = links.find((l) => sameLink(l.ends, wider))?.runs[0];
+  const held = links.find((l) => sameLink(l.ends, wider));
+  const delay = held?.runs[0];
   const why = delay ? ` (${causes(delay)})` : "";
   const share = format.percent(wider.saved_s / (view.run.makespan_s || 1));
   const gain = `: ${wider.times} times its bandwidth would save ${format.time(wider.saved_s)} of the makespan, ${share}`;
@@ -93,11 +94,18 @@ function worthWidening(view: RunView, wider: Widening, links: DelayingLink[], st
   const link =
     wider.from === wider.to
       ? `the memory of ${visible(wider.from)}`
-      : linkButton([view], delay ? links.find((l) => sameLink(l.ends, wider))!.ends : wider, store);
+      : linkButton([view], held?.ends ?? busier(view, wider), store);
   return h("p", { class: "small worst" }, `${before}most is held back by `, link, why, gain);
 }
 
 const sameLink = (a: Ends, b: Ends) => (a.from === b.from && a.to === b.to) || (a.from === b.to && a.to === b.from);
+
+/** The direction of a link that carried more bytes. */
+export function busier(view: RunView, ends: Ends): Ends {
+  const directions = view.run.links.filter((l) => sameLink(l, ends));
+  const most = Math.max(...directions.map((l) => l.bytes));
+  return directions.find((l) => l.bytes === most) ?? ends;
+}
 
 /** Where most time is lost: at the link that is named next, or before it by waiting. */
 function mostLost(view: RunView, lost: number): string {

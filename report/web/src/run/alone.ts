@@ -18,14 +18,25 @@ function latenciesOf(run: Run): Map<number, number> {
   return known;
 }
 
-/** The rate that a transfer has alone: its bytes over its time alone less the time to issue it and the latencies of its
- * route. */
-export function rateAloneIn(run: Run, t: Transfer): number | null {
-  if (!t.alone_s) return null;
+/** From its start to its end alone, seconds: its time alone less the time to issue it. */
+function underWayAlone(t: Transfer): number | null {
+  if (t.alone_s == null) return null;
   const issuing = t.delay && t.start_s != null && t.ready_s != null ? t.start_s - t.ready_s - t.delay.waiting_s : 0;
+  return t.alone_s - issuing;
+}
+
+/** The latencies of its route, seconds. */
+function latencyOf(run: Run, t: Transfer): number {
   const known = latenciesOf(run);
-  const latency = (t.route ?? []).reduce((sum, id, hop) => sum + (known.get(id) ?? 0) * (t.shares?.[hop] ?? 1), 0);
-  const sending = t.alone_s - issuing - latency;
+  return (t.route ?? []).reduce((sum, id, hop) => sum + (known.get(id) ?? 0) * (t.shares?.[hop] ?? 1), 0);
+}
+
+/** The rate that a transfer has alone, over the time that its mean rate is over: from its start to its last byte sent, in runs
+ * of packets to its end. */
+export function rateAloneIn(run: Run, t: Transfer): number | null {
+  const underWay = underWayAlone(t);
+  if (!t.alone_s || underWay === null) return null;
+  const sending = run.fidelity ? underWay : underWay - latencyOf(run, t);
   return t.bytes / (sending > 0 ? sending : t.alone_s);
 }
 
@@ -58,6 +69,7 @@ export function slowed(run: Run, t: Transfer, rate: number, seconds: number): bo
 
 /** Whether others hold it back at all: it took longer than alone or, where it has not ended, was slower than alone. */
 export function isDelayed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
-  if (t.end_s == null || t.start_s == null || t.alone_s == null) return slowed(run, t, rate, seconds);
-  return byOthers(t) && t.end_s - t.start_s > t.alone_s * (1 + ROUNDING);
+  const alone = underWayAlone(t);
+  if (t.end_s == null || t.start_s == null || alone === null) return slowed(run, t, rate, seconds);
+  return byOthers(t) && t.end_s - t.start_s > alone * (1 + ROUNDING);
 }

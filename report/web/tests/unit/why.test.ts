@@ -5,11 +5,12 @@ import type { Cause, CauseKind, Run } from "../../src/contract.ts";
 import * as format from "../../src/core/format.ts";
 import { fitted, linkForms } from "../../src/core/measure.ts";
 import { meanRate, membersOf } from "../../src/panels/details-group.ts";
+import { busier } from "../../src/panels/summary.ts";
 import { bottleneckOf } from "../../src/run/alone.ts";
 import { delayingLinks, delaysOf, rateAlone, total, waited } from "../../src/run/delays.ts";
-import { viewsOf } from "../../src/run/view.ts";
+import { type RunView, viewsOf } from "../../src/run/view.ts";
 import { kindOf, mainCause, reasonOf, stepText, termsOf } from "../../src/run/words.ts";
-import { fixture, madeUp } from "../fixture.ts";
+import { causeOf, fixture, madeUp } from "../fixture.ts";
 
 const sum = (list: number[]) => list.reduce((a, b) => a + b, 0);
 const near = (a: number, b: number, by: number) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
@@ -22,6 +23,48 @@ test("the time that a transfer loses at links is its delay against its time alon
         const lost = sum([...delaysOf(view, t).values()].map((x) => x.lost!));
         near(lost, Math.max(0, delay), 1e-6 * t.end_s!);
       }
+});
+
+/** A made-up run of one transfer that others hold back, over two links with a latency of 50 µs each. */
+function heldBack(transfer: Partial<Run["transfers"][number]>, fidelity: Run["fidelity"] = null): RunView {
+  const run = madeUp(1);
+  const links = run.links.map((l) => ({ ...l, latency_s: 50e-6 }));
+  const at = links[run.transfers[0]!.route![0]!]!;
+  const own = { route: run.transfers[0]!.route!.slice(0, 2), bottleneck: { from: at.from, to: at.to } };
+  const transfers = [{ ...run.transfers[0]!, ...causeOf("shared-link"), ...own, ready_s: 0, ...transfer }];
+  return viewsOf([{ ...run, fidelity, links, transfers }])[0]!;
+}
+
+const lostAtLinks = (view: RunView) => sum([...delaysOf(view, view.run.transfers[0]!).values()].map((x) => x.lost!));
+
+test("latencies of the route are no time lost, by rates and by packets", () => {
+  // Of 10 kB at 1 GB/s that another held up for 5 µs.
+  const times = { bytes: 10_000, start_s: 0, end_s: 115e-6, alone_s: 110e-6 };
+  const byRates = heldBack({ ...times, mean_Bps: 10_000 / 15e-6 });
+  const byPackets = heldBack({ ...times, mean_Bps: 10_000 / 115e-6, sent_s: 14e-6 }, "packet");
+  for (const view of [byRates, byPackets]) near(lostAtLinks(view), 5e-6, 1e-12);
+});
+
+test("a transfer that its source takes long to issue is held back though it took less than alone under way", () => {
+  // Issued in 300 µs; 10 kB at 1 GB/s and 100 µs of latencies are 110 µs alone, and it took 5 µs more.
+  const delay = { waiting_s: 0, blocked_s: 0, cut_s: 5e-6, own_limit_s: 0 };
+  const times = { bytes: 10_000, start_s: 300e-6, end_s: 415e-6, alone_s: 410e-6 };
+  near(lostAtLinks(heldBack({ ...times, delay, mean_Bps: 10_000 / 15e-6 })), 5e-6, 1e-12);
+});
+
+test("of a link whose two directions are widened, the one that carried more is named", () => {
+  const [view] = viewsOf(fixture("t2").runs);
+  const [first, second] = [view!.run.links[0]!, view!.run.links[1]!];
+  assert.deepEqual([second.from, second.to], [first.to, first.from]);
+  const wider = { from: first.from, to: first.to };
+  for (const [up, down, from] of [
+    [10, 0, first.from],
+    [0, 10, second.from],
+  ] as const) {
+    const links = [{ ...first, bytes: up }, { ...second, bytes: down }, ...view!.run.links.slice(2)];
+    const [changed] = viewsOf([{ ...view!.run, links }]);
+    assert.equal(busier(changed!, wider).from, from);
+  }
 });
 
 test("links are ranked by what they cost, as computed by hand for four transfers", () => {

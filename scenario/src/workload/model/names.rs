@@ -64,7 +64,7 @@ pub(in crate::workload) struct Known {
     /// Bytes of the files whose contents were given to models.
     file_bytes: u64,
     /// Tables read so far, by path and columns: many operations may name one.
-    tables: FxHashMap<(PathBuf, String), Json>,
+    tables: FxHashMap<(PathBuf, String), table::Table>,
 }
 
 /// What an operation may name.
@@ -142,14 +142,15 @@ impl Names for Site<'_> {
         let name = context.text(value, what)?;
         let (path, _) = self.files.find(context, value.span, name)?;
         let key = (path, columns.join(","));
-        let rows = match self.known.tables.get(&key) {
-            Some(rows) => rows.clone(),
+        let (rows, places) = match self.known.tables.get(&key) {
+            Some(table) => table.clone(),
             None => {
-                let rows = table::read(context, self.files, value.span, name, columns)?;
-                self.known.tables.insert(key, rows.clone());
-                rows
+                let table = table::read(context, self.files, value.span, name, columns)?;
+                self.known.tables.insert(key, table.clone());
+                table
             }
         };
+        context.rows.of_table(value.span, places);
         self.known.listed += rows.as_array().map_or(0, |rows| rows.len() as u64);
         if self.known.listed > LISTED {
             let problem = Problem::new("too many rows in the tables of this scenario's operations", "give fewer");

@@ -67,7 +67,7 @@ impl Request<'_> {
 
     /// A refusal, at the key that it begins with.
     fn refused(&self, context: &mut Context, schema: Schema<'_>, text: &str) -> Reported {
-        let (key, span, text) = self.placed(schema, text);
+        let (key, span, text) = self.placed(context, schema, text);
         let (what, usual) = match key {
             Some(key) => (format!("{} of {}", quoted(key), self.what()), format!("change {}", quoted(key))),
             None => (self.what(), "change the operation".to_owned()),
@@ -81,7 +81,7 @@ impl Request<'_> {
     pub(super) fn warn(&self, context: &mut Context, schema: Schema<'_>, details: &Map<String, Json>) {
         let texts = details.get(WARNINGS).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         for text in texts {
-            let (key, span, text) = self.placed(schema, text);
+            let (key, span, text) = self.placed(context, schema, text);
             let (message, help) = text.split_once("; ").unwrap_or((text, "change the operation"));
             let of = key.map_or_else(String::new, |key| format!("{} of ", quoted(key)));
             context.warn(span, format!("{of}{}: {message}", quoted(self.key)), help);
@@ -89,13 +89,24 @@ impl Request<'_> {
     }
 
     /// The key that a text of the model begins with, where that stands, and the rest of the text.
-    fn placed<'t>(&self, schema: Schema<'_>, text: &'t str) -> (Option<&'t str>, Span, &'t str) {
+    fn placed<'t>(&self, context: &Context, schema: Schema<'_>, text: &'t str) -> (Option<&'t str>, Span, &'t str) {
         let known = |path: &&str| path.split(['.', '[']).next().is_some_and(|key| schema.keys().any(|k| k == key));
         let keyed = text.split_once(": ").and_then(|(path, rest)| Some((Some(path).filter(known)?, rest)));
         match keyed {
-            Some((path, rest)) => (Some(path), self.place(path).unwrap_or(self.params_at.span), rest),
+            Some((path, rest)) => match self.item(context, path) {
+                Some((list, item)) => (Some(list), item, rest),
+                None => (Some(path), self.place(path).unwrap_or(self.params_at.span), rest),
+            },
             None => (None, self.id.span, text),
         }
+    }
+
+    /// Of a path such as `read.curve[3]` that of the list, and where its item stands, or the row of the table that it names: the
+    /// place says which one it is.
+    fn item<'t>(&self, context: &Context, path: &'t str) -> Option<(&'t str, Span)> {
+        let (list, item) = path.strip_suffix(']')?.rsplit_once('[')?;
+        let row = context.rows.row(self.place(list)?, item.parse().ok()?);
+        Some((list, row.or_else(|| self.place(path))?))
     }
 
     /// Where the value of a dotted path stands, or the last that is given of the maps and lists around it.

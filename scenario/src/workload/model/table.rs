@@ -1,5 +1,7 @@
 //! Tables of models: measured times by size, packets tuned for sizes.
 
+use std::rc::Rc;
+
 use serde_json::{Number, Value as Json};
 
 use crate::context::{Context, Problem, Read};
@@ -13,20 +15,26 @@ use crate::units::{self, BYTES_MOST};
 /// Rows of a table at most; *assumed*, far more than anybody measures.
 const ROWS: usize = 100_000;
 
+/// Rows, and where each stands.
+pub(super) type Table = (Json, Rc<[Span]>);
+
 /// The rows of a CSV file with exactly these columns, in any order of its own: one list for each, in the order of
-/// `columns`. `bytes` and `packet` are whole bytes (null for an empty cell and `none`), `seconds` arrive as ps.
-pub(super) fn read(context: &mut Context, files: &mut Files, span: Span, named: &str, columns: &[&str]) -> Read<Json> {
+/// `columns`. `bytes` and `packet` are whole bytes (a `packet` is null for an empty cell and `none`), `seconds` arrive as ps.
+pub(super) fn read(context: &mut Context, files: &mut Files, span: Span, named: &str, columns: &[&str]) -> Read<Table> {
     let help = "measure at fewer sizes";
     let (table, source) = files.open_table(context, span, named, YAML_BYTES, help)?;
     let mut rows = Rows::new(source, LineReader::new(table, files));
     let at = header(context, &mut rows, columns)?;
-    let (mut all, mut fine) = (Vec::new(), Ok(()));
+    let (mut all, mut places, mut fine) = (Vec::new(), Vec::new(), Ok(()));
     while rows.next(context)? {
         if all.len() == ROWS {
             return Err(context.error(rows.place(0), format!("more than {ROWS} rows"), help));
         }
         match row(&rows, columns, &at) {
-            Ok(row) => all.push(Json::Array(row)),
+            Ok(row) => {
+                all.push(Json::Array(row));
+                places.push(rows.place(0));
+            }
             Err((field, problem)) => {
                 fine = Err(context.error(rows.place(field), problem.message, problem.help));
                 if context.full() {
@@ -39,7 +47,7 @@ pub(super) fn read(context: &mut Context, files: &mut Files, span: Span, named: 
     if all.is_empty() {
         return Err(context.error(rows.place(0), format!("the table {} has no rows", quoted(named)), "add some"));
     }
-    Ok(Json::Array(all))
+    Ok((Json::Array(all), places.into()))
 }
 
 /// Where each column stands in a row.
@@ -88,7 +96,11 @@ fn row(rows: &Rows<'_>, columns: &[&str], at: &[usize]) -> Result<Vec<Json>, (us
 
 fn value(column: &str, text: &str) -> Result<Json, Problem> {
     match column {
-        "bytes" | "packet" if matches!(text, "" | "none") => Ok(Json::Null),
+        "packet" if matches!(text, "" | "none") => Ok(Json::Null),
+        _ if text.is_empty() => {
+            let help = if column == "bytes" { "write a whole number" } else { "write a value" };
+            Err(Problem::new(format!("the column `{column}` is empty"), help))
+        }
         "bytes" | "packet" => units::whole_number(text, BYTES_MOST).map(Json::from),
         "seconds" => {
             let ps = Number::from_f64(units::real_seconds(text)?).map(Json::Number);

@@ -1,0 +1,102 @@
+//! Logs of few rows: nothing is fitted to their noise, and what is left over says how far off values may be.
+
+use crate::common::{group, machine_of, measure_under};
+use weir_calibrate::fit::{Choice, Known};
+use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, fit, text};
+use weir_scenario::Machine;
+
+const GB: u64 = 1_000_000_000;
+
+/// Two GPUs with a link between them, of GB/s up, down, and beside.
+fn pair([up, down, beside]: [f64; 3]) -> Machine {
+    machine_of(&format!(
+        "weir: 1\nlink_types:\n  pcie: {{ kind: pcie, up: {up}GB/s, down: {down}GB/s }}\n  mem: {{ kind: memory, bandwidth: 200GB/s }}\n  \
+         xgmi: {{ bandwidth: {beside}GB/s }}\ntree:\n  rc0:\n    kind: root-complex\n    children:\n      cpu0: {{ kind: cpu, link: mem }}\n      \
+         gpu0: {{ kind: gpu, link: pcie }}\n      gpu1: {{ kind: gpu, link: pcie }}\nlinks:\n  - {{ between: [gpu0, gpu1], type: xgmi }}\n"
+    ))
+}
+
+/// Lone copies between all three, `times` each.
+fn lone(machine: &Machine, times: usize) -> Vec<Experiment> {
+    let ends =
+        [("cpu0", "gpu0"), ("cpu0", "gpu1"), ("gpu0", "cpu0"), ("gpu1", "cpu0"), ("gpu0", "gpu1"), ("gpu1", "gpu0")];
+    let one = |&(from, to): &(&str, &str)| group(machine, from, &[(from, to, GB)]);
+    (0..times).flat_map(|_| ends.iter().map(one)).collect()
+}
+
+/// Numbers that are normal enough, of the standard deviation 1: sums of twelve uniform ones, by a linear congruence.
+fn normal(state: &mut u64) -> f64 {
+    let mut uniform = || {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+}
+
+fn fitted(machine: &Machine, experiments: &[Experiment]) -> Fit {
+    let options = FitOptions { hold_out: 0.0, latency: Choice::No, ..FitOptions::default() };
+    fit(machine, &machine.arbiters[0], experiments, &options).expect("a fit")
+}
+
+/// Standard errors and the factors of Student's t distribution beyond which 1 of 1000 values lies, by degrees of freedom from 1 on.
+const ONE_OF_1000: [f64; 12] = [636.6, 31.6, 12.9, 8.61, 6.87, 5.96, 5.41, 5.04, 4.78, 4.59, 4.44, 4.32];
+
+/// Rows repeat to 0.4 %. No link is called another than those of its type, and no value is further off than its error says.
+#[test]
+fn noise_makes_no_links_differ() {
+    let (truth, start) = (pair([26.2, 25.1, 47.3]), pair([26.0, 25.9, 48.0]));
+    let mut state = 1;
+    for seed in 0..24 {
+        let mut experiments = lone(&truth, 1 + seed % 3);
+        measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0 + 0.004 * normal(&mut state));
+        let found = fitted(&start, &experiments);
+        for of in &found.parameters {
+            let name = &of.parameter.name;
+            assert!(!name.contains(" at ") && !name.contains("elsewhere"), "{seed}: {name}");
+            let (Known::Error(error) | Known::IfNarrowest(Some(error))) = of.known else { continue };
+            let expected = match () {
+                () if name.ends_with("pcie, up") => 26.2e9,
+                () if name.ends_with("pcie, down") => 25.1e9,
+                () if name.ends_with("xgmi") => 47.3e9,
+                () => continue,
+            };
+            let most = ONE_OF_1000.get(found.freedom - 1).copied().unwrap_or(4.3);
+            assert!((of.value - expected).abs() < most * error, "{seed}: {name} {} ± {error}", of.value);
+        }
+    }
+}
+
+/// What a log of six rows had: a link that is 0.9 % slower in the only row over it.
+#[test]
+fn one_row_is_not_fitted_by_itself() {
+    let machine = pair([26.0, 25.9, 48.0]);
+    let mut experiments = lone(&machine, 1);
+    let seconds = [0.039_900, 0.040_244, 0.038_335, 0.038_338, 0.021_196, 0.021_174];
+    experiments.iter_mut().zip(seconds).for_each(|(e, seconds)| e.rows[0].seconds = seconds);
+    let found = fitted(&machine, &experiments);
+    let names: Vec<&str> = found.parameters.iter().map(|f| &*f.parameter.name).collect();
+    assert_eq!(
+        names,
+        ["bandwidth of pcie, up", "bandwidth of pcie, down", "bandwidth of mem", "bandwidth of xgmi"],
+        "freedom {}",
+        found.freedom
+    );
+    assert_eq!(found.freedom, 3);
+    let (logs, warnings) = (Vec::new(), Vec::new());
+    let report =
+        FitReport { machine: &machine, experiments: &experiments, logs: &logs, fit: &found, warnings: &warnings };
+    let printed = text(&report);
+    assert!(printed.contains("3 rows more than parameters: 95 of 100 values are within 3.18 standard"), "{printed}");
+}
+
+/// Three rows over one link that is 20 % slower are no noise.
+#[test]
+fn a_link_that_is_slower_gets_a_value_of_its_own() {
+    let (truth, start) = (pair([26.2, 25.1, 47.3]), pair([26.0, 25.9, 48.0]));
+    let mut experiments = lone(&truth, 3);
+    let mut state = 5;
+    measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0 + 0.004 * normal(&mut state));
+    experiments.iter_mut().skip(1).step_by(6).for_each(|e| e.rows[0].seconds *= 1.25);
+    let found = fitted(&start, &experiments);
+    assert!(found.parameters.iter().any(|f| f.parameter.name.contains(" at ")), "{:#?}", found.parameters);
+}
