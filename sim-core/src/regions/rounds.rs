@@ -239,17 +239,12 @@ impl Rounds {
     fn find_wrong(&mut self, parts: &[Part]) {
         let mut open = std::mem::take(&mut self.open);
         open.extend(self.crossing.iter().copied().filter(|&transfer| {
-            let rate = self.transfers[transfer as usize].rate;
-            self.is_offered_more(transfer as usize, parts) || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
+            let Rated { rate, holder, .. } = self.transfers[transfer as usize];
+            let Place { region, place } = self.segments[holder as usize];
+            let more = parts[region as usize].offer(place) > rate * (1.0 + SAME);
+            more || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
         }));
         self.open = open;
-    }
-
-    /// Whether the region that held a transfer back offers it more than its rate now.
-    fn is_offered_more(&self, transfer: usize, parts: &[Part]) -> bool {
-        let Rated { rate, holder, .. } = self.transfers[transfer];
-        let Place { region, place } = self.segments[holder as usize];
-        parts[region as usize].offer(place) > rate * (1.0 + SAME)
     }
 
     /// The sum of all rates per set, at its first transfer.
@@ -261,8 +256,18 @@ impl Rounds {
         totals
     }
 
-    /// Step 4: where transfers hold each other at 0, fixes the first of them anew that then moves, alone. Others of their set
-    /// may move.
+    /// Whether a transfer at 0 waits for another one at 0, and so on in a circle.
+    fn waits_in_a_circle(&self, transfer: usize, parts: &[Part]) -> bool {
+        let waits_for = |&of: &usize| {
+            let (Place { region, .. }, binding) = self.holder(of, parts);
+            let by = parts[region as usize].position(binding.by) as usize;
+            (by != of && by < self.transfers.len() && self.least(by, parts) <= 0.0).then_some(by)
+        };
+        std::iter::successors(Some(transfer), waits_for).nth(self.transfers.len()).is_some()
+    }
+
+    /// Step 4: where transfers hold each other at 0, all of a set or some in a circle, fixes the first of them anew that then
+    /// moves, alone.
     fn unblock(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
         let mut totals = Vec::new();
         for at in 0..self.crossing.len() {
@@ -274,7 +279,7 @@ impl Rounds {
                 totals = self.totals(parts);
             }
             let set = self.sets.root(transfer as u32) as usize;
-            if totals[set] > 0.0 && !self.is_offered_more(transfer, parts) {
+            if totals[set] > 0.0 && !self.waits_in_a_circle(transfer, parts) {
                 continue;
             }
             let (before, row) = (self.transfers[transfer], self.row(transfer));
@@ -287,7 +292,8 @@ impl Rounds {
             self.fix_lowest(now, parts, used)?;
             let then = self.totals(parts);
             // It moves, or waits for somebody who does.
-            if self.least(transfer, parts) > 0.0 || (totals[set] > 0.0 && then[set] * (1.0 + LARGER) >= totals[set]) {
+            let moves = self.least(transfer, parts) > then[set] * LARGER;
+            if moves || (totals[set] > 0.0 && then[set] * (1.0 + LARGER) >= totals[set]) {
                 totals = then;
                 continue;
             }
