@@ -54,6 +54,9 @@ pub struct Alone<'a> {
 /// Runs consecutive tasks without the rest of the workload; `None` where their times are not known.
 pub type RunPart<'a> = Box<dyn Fn(Range<u32>) -> Option<Vec<TaskTimes>> + Sync + 'a>;
 
+/// Times of lone transfers by packets that are kept at most, about 3 MB: a stream may have any number of sizes. *Assumed*.
+const MOST_KNOWN: usize = 1 << 16;
+
 /// Who knows the times.
 enum Source {
     /// Nobody.
@@ -166,7 +169,11 @@ impl<'a> Alone<'a> {
                     let halt = || self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
                     packet_time_alone(settings, self.fabric, route, bytes, limit, carriage, &halt)
                 };
-                return *locked(known).entry((bytes, class)).or_insert_with(send);
+                let mut known = locked(known);
+                if known.len() >= MOST_KNOWN {
+                    known.clear();
+                }
+                return *known.entry((bytes, class)).or_insert_with(send);
             }
             Source::Arbiter { rates, asked } => (rates, asked),
         };

@@ -252,7 +252,11 @@ fn not_text(context: &mut Context, display_path: &str, valid: &str, what: &str) 
     // Only the valid part of the line is shown.
     let source = context.sources.add(display_path, valid);
     let span = Span { source, line, column, width: 1 };
-    context.error(span, format!("{what}: this is not a text file"), "give a scenario in YAML, encoded as UTF-8")
+    context.error(
+        span,
+        format!("{what}: this is not a text file"),
+        "give a scenario in YAML, or a result that weir saved, encoded as UTF-8",
+    )
 }
 
 /// The bytes of a regular file, refused in words when it is none or too large to be YAML.

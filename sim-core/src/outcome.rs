@@ -228,9 +228,9 @@ pub enum SimError {
         /// Tasks whose end lies beyond.
         tasks: Vec<TaskId>,
     },
-    /// More than [`crate::MOST_RATES`] rates of phases are recorded.
-    #[error("at {time} more than {} rates of phases are recorded", crate::MOST_RATES)]
-    TooManyRates {
+    /// The phases that are recorded take more than [`crate::MOST_PHASES`].
+    #[error("at {time} recorded phases take more than {} bytes", crate::MOST_PHASES)]
+    TooManyPhases {
         /// When.
         time: SimTime,
     },

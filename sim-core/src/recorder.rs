@@ -3,11 +3,11 @@
 use weir_plugin_api::{SimDuration, SimTime};
 
 use crate::mover::Mover;
-use crate::outcome::{PhaseRecord, SimError};
+use crate::outcome::{PhaseRecord, PhaseStep, SimError};
 use crate::tasks::TaskId;
 
-/// Rates of phases that are kept at once, at most: 16 bytes each, 2.4 GB; *assumed*.
-pub const MOST_RATES: usize = 150_000_000;
+/// Memory of the phases that are kept at once, at most, bytes; *assumed*.
+pub const MOST_PHASES: usize = 2_400_000_000;
 
 /// Takes an instant, and the bytes that each active transfer has sent until then, by id.
 pub type TakeProgress<'l> = dyn FnMut(SimTime, &[(TaskId, u64)]) + 'l;
@@ -29,8 +29,8 @@ pub enum Listener<'l> {
 pub(crate) struct PhaseRecorder<'l> {
     explain: bool,
     phases: Vec<PhaseRecord>,
-    /// Of all phases that are kept.
-    rates: usize,
+    /// Bytes of all phases that are kept.
+    bytes: usize,
     most: usize,
     /// Without one phases are kept.
     listener: Option<Listener<'l>>,
@@ -44,13 +44,13 @@ impl<'l> PhaseRecorder<'l> {
             Some(Listener::Progress { every, .. }) => SimTime::ZERO.after(*every),
             _ => SimTime::NEVER,
         };
-        Self { explain, phases: Vec::new(), rates: 0, most: MOST_RATES, listener, due }
+        Self { explain, phases: Vec::new(), bytes: 0, most: MOST_PHASES, listener, due }
     }
 
     /// A new phase begins; a phase of no length before it is dropped.
     ///
     /// # Errors
-    /// There are more than [`MOST_RATES`].
+    /// They take more than [`MOST_PHASES`].
     pub(crate) fn record(&mut self, now: SimTime, flows: &mut Mover<'_>) -> Result<(), SimError> {
         if let Some(Listener::Progress { .. }) = self.listener {
             return Ok(());
@@ -77,9 +77,9 @@ impl<'l> PhaseRecorder<'l> {
     }
 
     fn begin(&mut self, phase: PhaseRecord) -> Result<(), SimError> {
-        self.rates += phase.rates.len();
-        if self.rates > self.most {
-            return Err(SimError::TooManyRates { time: phase.start });
+        self.bytes += bytes_of(&phase);
+        if self.bytes > self.most {
+            return Err(SimError::TooManyPhases { time: phase.start });
         }
         self.phases.push(phase);
         Ok(())
@@ -97,14 +97,21 @@ impl<'l> PhaseRecorder<'l> {
         {
             last.end = now;
             if last.start == now {
-                self.rates -= last.rates.len();
+                self.bytes -= bytes_of(last);
                 self.phases.pop();
             } else if let Some(Listener::Phases(take)) = &mut self.listener {
-                self.rates -= last.rates.len();
+                self.bytes -= bytes_of(last);
                 self.phases.pop().into_iter().for_each(take);
             }
         }
     }
+}
+
+/// Memory that a phase takes, bytes.
+fn bytes_of(phase: &PhaseRecord) -> usize {
+    let lists = size_of::<(TaskId, f64)>() * phase.rates.capacity() + size_of::<PhaseStep>() * phase.steps.capacity();
+    let named = |step: &PhaseStep| step.step.capacity() + size_of::<TaskId>() * step.because.capacity();
+    size_of::<PhaseRecord>() + lists + phase.steps.iter().map(named).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -127,16 +134,17 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_are_kept_are_counted() {
-        let recorder = || PhaseRecorder { most: 5, ..PhaseRecorder::new(false, None) };
+    fn phases_that_are_kept_are_counted() {
+        let most = 2 * bytes_of(&phase(0)) + 1;
+        let recorder = || PhaseRecorder { most, ..PhaseRecorder::new(false, None) };
         assert_eq!(run(recorder(), &[0, 1]), Ok(2));
-        assert_eq!(run(recorder(), &[0, 1, 2]), Err(SimError::TooManyRates { time: SimTime(2) }));
+        assert_eq!(run(recorder(), &[0, 1, 2]), Err(SimError::TooManyPhases { time: SimTime(2) }));
         // Phases of no length are not kept, and a listener takes them all.
         assert_eq!(run(recorder(), &[0, 0, 0, 1]), Ok(2));
         let mut taken = 0;
         let mut take = |_: PhaseRecord| taken += 1;
         let listener = Listener::Phases(&mut take);
-        let recorder = PhaseRecorder { most: 5, ..PhaseRecorder::new(false, Some(listener)) };
+        let recorder = PhaseRecorder { most, ..PhaseRecorder::new(false, Some(listener)) };
         assert_eq!((run(recorder, &[0, 1, 2, 3]), taken), (Ok(0), 4));
     }
 }

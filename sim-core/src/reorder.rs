@@ -116,7 +116,7 @@ impl Places {
             | SimError::Audit(_)
             | SimError::Halted
             | SimError::TooManyChanges { .. }
-            | SimError::TooManyRates { .. } => {}
+            | SimError::TooManyPhases { .. } => {}
             SimError::StaysDown { waiting, .. } => many(waiting),
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);

@@ -1,11 +1,10 @@
 //! Engines, and how they run.
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashMap;
 use weir_plugin_api::PortArbiter;
 
 use super::credit::Credit;
+use super::dllps::Dllps;
 use super::events::Events;
 use super::grants::Asked;
 use super::parts::{Input, Port, Queue};
@@ -83,7 +82,7 @@ impl Engine {
             most_hops: u64::MAX,
             most_packets: usize::MAX,
             periods: skip::Periods::default(),
-            dllps: vec![VecDeque::new(); links],
+            dllps: vec![Dllps::default(); links],
             has_dllps,
             cycles: None,
             fills: None,

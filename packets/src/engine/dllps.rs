@@ -6,7 +6,26 @@
 //!
 //! They are no events: a link lets those pass that are due when it is looked at, which comes to the same times.
 
+use std::collections::VecDeque;
+
 use super::{Engine, NONE};
+
+/// DLLPs over one link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dllps {
+    /// When each one that has not begun is due, in order.
+    pub(super) due: VecDeque<u64>,
+    /// Since when the link has not been idle, and how many have begun since.
+    pub(super) busy_since: u64,
+    pub(super) passed: u64,
+}
+
+impl Dllps {
+    /// The link was idle until now.
+    pub(super) fn wake(&mut self, now: u64) {
+        (self.busy_since, self.passed) = (now, 0);
+    }
+}
 
 impl Engine {
     /// A packet of a link leaves its buffer at `time`: a DLLP is due on the opposite link.
@@ -23,7 +42,7 @@ impl Engine {
             return;
         }
         self.pass_dllps(self.now, over);
-        let due = &mut self.dllps[over as usize];
+        let due = &mut self.dllps[over as usize].due;
         // Nearly always the latest, as with credit.
         let behind = due.iter().rev().take_while(|other| **other > time).count();
         due.insert(due.len() - behind, time);
@@ -42,17 +61,20 @@ impl Engine {
         if wire.dllp_time == 0 {
             return;
         }
-        while let Some(&due) = self.dllps[link as usize].front() {
+        let dllps = &mut self.dllps[link as usize];
+        while let Some(&due) = dllps.due.front() {
             let begin = port.free_at.max(due);
             if begin > now {
                 break;
             }
-            self.dllps[link as usize].pop_front();
+            dllps.due.pop_front();
             let took = wire.dllp_time;
             if begin > port.free_at {
                 // It was idle before.
                 (port.sending, port.before) = (NONE, NONE);
+                dllps.wake(begin);
             }
+            dllps.passed += 1;
             (port.free_at, port.sent_dllp) = (begin.saturating_add(took), true);
             let counts = &mut self.sums[link as usize].counts;
             counts.busy += took;
@@ -70,7 +92,7 @@ impl Engine {
             return (free_at, 0);
         }
         let wire = &self.wires[link as usize];
-        for &due in &self.dllps[link as usize] {
+        for &due in &self.dllps[link as usize].due {
             let begin = free_at.max(due);
             if begin > at {
                 break;
@@ -82,7 +104,7 @@ impl Engine {
 
     /// Appends what is due on a link, relative to now.
     pub(super) fn state_of_dllps(&self, now: u64, link: u32, to: &mut Vec<u64>) {
-        to.extend(self.dllps[link as usize].iter().map(|due| due.saturating_sub(now)));
+        to.extend(self.dllps[link as usize].due.iter().map(|due| due.saturating_sub(now)));
         to.push(u64::MAX);
     }
 }

@@ -17,6 +17,7 @@ mod grants;
 mod parts;
 mod queued;
 mod reads;
+mod repeat;
 mod requesters;
 mod results;
 mod sending;
@@ -28,14 +29,13 @@ mod sums;
 mod types;
 mod wires;
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{Head, PortArbiter};
 
 use crate::network::Network;
 use credit::Credit;
 pub use cycles::{CycleGrant, GrantCycle, PortPhase, PortRecord};
+use dllps::Dllps;
 use events::{Event, Events};
 pub use fills::BufferFills;
 use grants::Asked;
@@ -108,7 +108,7 @@ pub struct Engine {
     most_packets: usize,
     periods: skip::Periods,
     /// Per link: when DLLPs are due that have not begun, ascending.
-    dllps: Vec<VecDeque<u64>>,
+    dllps: Vec<Dllps>,
     has_dllps: bool,
     /// What ports do, and how full buffers are, where that is recorded.
     cycles: Option<Box<cycles::Cycles>>,

@@ -17,11 +17,23 @@ impl Engine {
         let (cause, link, by) = match (is_other(beside), is_other(before)) {
             (true, _) if asked.is_last => (HeldCause::Arbitration, out, Some(beside)),
             (false, true) => (HeldCause::HeadOfLine, out, Some(before)),
+            _ if asked.is_last && self.has_dllps => return self.note_dllps(now, out, asked),
             _ => return,
         };
         let (_, visible) = self.ready_and_visible(asked);
         if visible < now {
             self.keep_longest(asked.transfer, Held { cause, link, by, time: now - visible });
+        }
+    }
+
+    /// The last packet of a transfer leaves a buffer over `out`: since the link was idle, none but DLLPs and its own packets
+    /// went over it.
+    fn note_dllps(&mut self, now: u64, out: u32, asked: &Asked) {
+        let (_, visible) = self.ready_and_visible(asked);
+        let passed = self.dllps[out as usize].passed.saturating_mul(self.wires[out as usize].dllp_time);
+        let time = passed.min(now.saturating_sub(visible));
+        if time > 0 {
+            self.keep_longest(asked.transfer, Held { cause: HeldCause::Dllp, link: out, by: None, time });
         }
     }
 

@@ -20,7 +20,14 @@ impl Engine {
         self.asking[(first + slot / 64) as usize] &= !(1 << (slot % 64));
         self.note(now, sent, out, &asked, bytes);
         let port = &mut self.ports[out as usize];
-        port.before = if port.free_at == now { port.sending } else { NONE };
+        if port.free_at == now {
+            port.before = port.sending;
+        } else {
+            port.before = NONE;
+            if self.has_dllps {
+                self.dllps[out as usize].wake(now);
+            }
+        }
         if port.before != asked.transfer {
             port.other = port.before;
         }

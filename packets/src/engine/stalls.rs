@@ -206,7 +206,8 @@ impl Engine {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
             out = next;
             if self.ports[next as usize].is_down {
-                return (HeldCause::Down, next, NONE);
+                let is_own = transfer == id || self.crosses(id, next);
+                return if is_own { (HeldCause::Down, next, NONE) } else { (HeldCause::HeadOfLine, next, transfer) };
             }
             if self.busy_until(now, next).0 <= now {
                 continue;
@@ -225,6 +226,12 @@ impl Engine {
             }
         }
         (HeldCause::Credit, out, NONE)
+    }
+
+    /// Whether a link is on a transfer's route.
+    fn crosses(&self, id: u32, link: u32) -> bool {
+        let (first, end) = self.transfer(id).route;
+        self.routes[first as usize..end as usize].contains(&link)
     }
 
     /// Another transfer that an output serves now, or has served right before, or that asks for it.

@@ -81,6 +81,30 @@ fn a_wait_is_split_where_its_link_goes_down() {
     assert_eq!(told(1), [(HeldCause::Down, 0, None, 40_000), (HeldCause::Arbitration, 0, Some(0), 38_000)]);
 }
 
+/// Transfers 0 and 1 leave node 2 over one link, from which 0 goes on to node 3 over a link that is down, and 1 to node 4. When 1
+/// begins, the buffers are full: 0 waits for the link, and 1, whose route does not have it, behind 0.
+#[test]
+fn behind_a_link_that_is_down_others_wait_for_who_wants_it() {
+    let rate = WireRate::wire(1e10).unwrap();
+    let tree = Tree::new(vec![None, Some(0), Some(1), Some(0), Some(0)], link(rate));
+    let down = *tree.route(2, 3).last().unwrap();
+    let mut engine = tree.round_robin();
+    engine.change_link(0, down, None);
+    let (later, up) = (100_000_000, 1_000_000_000);
+    for (id, at, to) in [(0, 0, 3), (1, later, 4)] {
+        engine.admit(at, id, &spec(1 << 20, &tree.route(2, to))).unwrap();
+        engine.step(at).unwrap();
+        assert_eq!(engine.advance(at + later, &|| false), Ok(u64::MAX));
+    }
+    engine.change_link(up, down, Some(rate));
+    engine.step(up).unwrap();
+    finish(&mut engine);
+    let longest = [0, 1].map(|id| engine.held(id, u64::MAX)[0]);
+    let told = longest.map(|held| (held.cause, held.link, held.by));
+    assert_eq!(told, [(HeldCause::Down, down, None), (HeldCause::HeadOfLine, down, Some(0))]);
+    assert!(longest[0].time > up - later && longest[1].time >= up - later, "{longest:?}");
+}
+
 /// A packet takes 28 ns, a link 100 ns, a header 2.4 ns, a DLLP 28 ns. The packet of 1 is at its destination at 230.4 ns, which sends
 /// a DLLP until 258.4 ns. The first packet of 0 has left that source at 38 ns and is at its own destination at 240.4 ns, when the
 /// window opens: the second one waits for the DLLP.

@@ -6,7 +6,7 @@ use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{
-    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_RATES, MOST_ROUNDS, OnFailure, PacketError, SimError,
+    AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_PHASES, MOST_ROUNDS, OnFailure, PacketError, SimError,
     TaskId,
 };
 
@@ -53,7 +53,7 @@ impl PreparedRun<'_> {
             SimError::TooManyChanges { time, link } => (self.too_many_changes(*time, *link), ErrorKind::Stopped),
             SimError::StaysDown { time, link, waiting } => (self.stays_down(*time, *link, waiting), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
-            SimError::TooManyRates { time } => (too_many_rates(*time), ErrorKind::Stopped),
+            SimError::TooManyPhases { time } => (too_many_phases(*time), ErrorKind::Stopped),
             SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
             SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
             SimError::Packets { time, error } => self.packets_stopped(*time, error),
@@ -295,10 +295,11 @@ impl PreparedRun<'_> {
 }
 
 /// Phases list each active transfer, so many transfers at once make them large.
-fn too_many_rates(time: SimTime) -> String {
+fn too_many_phases(time: SimTime) -> String {
     let help = "leave out timelines, phases and full results, or end the run earlier (`until`)";
     format!(
-        "at {} ({time}) the phases list more than {MOST_RATES} rates of transfers, which fill the memory; {help}",
-        instant(time)
+        "at {} ({time}) the phases with their rates and steps take more than {} GB of memory; {help}",
+        instant(time),
+        MOST_PHASES as f64 / 1e9
     )
 }
