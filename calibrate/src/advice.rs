@@ -8,6 +8,7 @@ use weir_scenario::Machine;
 
 use crate::cuts::{CutPlace, Exceeded, not_explained, place_name};
 use crate::drift::drifts;
+use crate::fit::parameter::ParameterKind;
 use crate::fit::{Compared, Fit, may_reduce};
 use crate::measurement::Experiment;
 use crate::proposals::proposals;
@@ -16,6 +17,8 @@ use crate::text::{percent, row_text};
 /// Mean error above which a model does not fit; *assumed*, above the ±15 % that count as a good prediction.
 const POOR: f64 = 0.2;
 const WORST: usize = 3;
+/// Factor between the largest size of a log and one that counts as small; *assumed*.
+const SMALL: u64 = 64;
 
 /// How a fit was made, as far as there is a choice.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +63,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         if fit.even > 0.0 { ", each row by how much it counts," } else { "" },
         if held_out { " of the rows held out" } else { "" },
         named.join("\n    "),
-        remedies(experiments, &worst, made).join("\n  ")
+        match of_small_rows(experiments, fit) {
+            Some(remedy) => remedy,
+            None => remedies(experiments, &worst, made).join("\n  "),
+        }
     ));
     all
 }
@@ -106,6 +112,34 @@ fn of_rings(machine: &Machine, experiments: &[Experiment], found: &[(usize, Exce
     format!(
         "\n  a collective above what its ring can carry ran by another algorithm{such}: measure with NCCL_ALGO=Ring{off}"
     )
+}
+
+/// What to do where rows of few bytes fit worst, as latencies make most of their time and none is fitted.
+fn of_small_rows(experiments: &[Experiment], fit: &Fit) -> Option<String> {
+    use ParameterKind::{Latency, LoggpLatency, LoggpOverhead};
+    let is_latency = |kind| matches!(kind, Latency | LoggpLatency | LoggpOverhead);
+    if fit.parameters.iter().any(|fitted| is_latency(fitted.parameter.kind)) {
+        return None;
+    }
+    let bytes = |row: &Compared| experiments[row.experiment].transfers.iter().map(|t| t.bytes).max().unwrap_or(0);
+    let largest = fit.judged_rows(false).map(bytes).max()?;
+    let is_small = |row: &Compared| bytes(row).saturating_mul(SMALL) <= largest;
+    let off = |row: &Compared| libm::log(row.simulated / row.measured) * fit.weight(row);
+    let worst = |small: bool| {
+        fit.judged_rows(false).filter(|row| is_small(row) == small).max_by_key(|row| OrderedFloat(off(row).abs()))
+    };
+    let (small, large) = (worst(true)?, worst(false)?);
+    // A bandwidth between those of small and large rows makes the ones too fast and the others too slow.
+    let is_cause = off(small).abs() >= off(large).abs() || off(small) * off(large) < 0.0;
+    (is_cause && off(small).abs() > libm::log1p(POOR)).then(|| {
+        format!(
+            "`{}` of {} is off by a factor of {:.1}, and no latency is fitted: leave out small rows, or fit latencies as well (--fit \
+             bandwidth,latency)",
+            experiments[small.experiment].name,
+            weir_report::bytes(bytes(small)),
+            libm::exp(libm::log(small.simulated / small.measured).abs())
+        )
+    })
 }
 
 fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> Vec<String> {

@@ -5,8 +5,8 @@
 //! | a device and one other, both ways | `shared` of the type of the narrowest link, the device's before others | 2 · rate |
 //! | several devices and one host memory, both ways | `memory` of the host | copies at it · rate |
 //!
-//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts. Logs that give both copies one time
-//! count like those that time each; copies by kernels do not count, which are slower by themselves.
+//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts. Where logs give both copies one time,
+//! it is compared with the slower of the two alone; copies by kernels do not count, which are slower by themselves.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use weir_sim_core::Routes;
 
 use crate::fit::Fit;
 use crate::fit::parameter::Setting;
-use crate::measurement::{Experiment, MeasuredEnd};
+use crate::measurement::{Experiment, MeasuredEnd, Transfer};
 
 /// Part of a lone copy's rate below which a copy is slowed by those beside it; *assumed*, the error that a prediction may have.
 const SLOWED: f64 = 0.9;
@@ -60,14 +60,23 @@ impl TransferRate {
     }
 }
 
+/// A copy beside others, next to the lone one that it is compared with.
+#[derive(Clone, Copy)]
+struct Slowed {
+    one: TransferRate,
+    alone: TransferRate,
+    /// What it would have if nothing were missing, bytes per second.
+    expected: f64,
+}
+
 /// Copies by source and destination.
 #[derive(Default)]
 struct Rates(BTreeMap<(NodeId, NodeId), Vec<TransferRate>>);
 
 impl Rates {
-    fn of(all: &[(&Experiment, Vec<TransferRate>)], wanted: impl Fn(&Experiment) -> bool) -> Self {
+    fn of(all: &[(&Experiment, Vec<Vec<TransferRate>>)], wanted: impl Fn(&Experiment) -> bool) -> Self {
         let mut rates = Self::default();
-        for one in all.iter().filter(|(experiment, _)| wanted(experiment)).flat_map(|(_, rates)| rates) {
+        for one in all.iter().filter(|(experiment, _)| wanted(experiment)).flat_map(|(_, rows)| rows.iter().flatten()) {
             rates.0.entry(one.ends).or_default().push(*one);
         }
         rates
@@ -97,16 +106,23 @@ pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit
     let rates: Vec<_> = experiments.iter().enumerate().map(|(at, e)| (e, rates(e, at, fit))).collect();
     let lone = Rates::of(&rates, |e| e.transfers.len() == 1);
     let pairs = Rates::of(&rates, |e| e.transfers.len() == 2 && is_both_ways(e));
-    for (experiment, rates) in rates.iter().filter(|(e, _)| is_both_ways(e)) {
+    for (experiment, rows) in rates.iter().filter(|(e, _)| is_both_ways(e)) {
         let Some((lacking, count)) = lacking(machine, experiment, &fit.setting) else { continue };
-        for &one in rates {
-            let Some(alone) = lone.slowest(one).filter(|alone| one.is_unexplained(*alone)) else { continue };
+        let slowed = |&one: &TransferRate| {
+            let alone = lone.slowest(one)?;
             // What a link shares does not count for the memory behind it.
             let expected = match (lacking, pairs.slowest(one)) {
                 (Lacking::Memory(_), Some(pair)) => alone.rate.min(pair.rate),
                 _ => alone.rate,
             };
-            if one.rate < SLOWED * expected {
+            Some(Slowed { one, alone, expected })
+        };
+        for row in rows {
+            // One time of several copies is that of the last, which is no faster than the slowest of them alone.
+            let Some(all_slowed) = row.iter().map(slowed).collect::<Option<Vec<Slowed>>>() else { continue };
+            let last = all_slowed.into_iter().min_by_key(|slowed| OrderedFloat(slowed.expected));
+            let Some(Slowed { one, alone, expected }) = last else { continue };
+            if one.is_unexplained(alone) && one.rate < SLOWED * expected {
                 let asking = all.entry(lacking).or_default();
                 asking.sum += libm::log(one.rate * count as f64);
                 asking.rows.push(&experiment.name);
@@ -122,8 +138,9 @@ fn is_both_ways(e: &Experiment) -> bool {
     !e.kernels && e.transfers.len() > 1 && e.transfers.iter().all(|t| back(t.from, t.to))
 }
 
-/// The transfers that each row of an experiment is of: the one whose end was measured, or all where they have one size and one end.
-fn rates(e: &Experiment, place: usize, fit: &Fit) -> Vec<TransferRate> {
+/// For each row of an experiment the transfers that it is of: the one whose end was measured, or all where they have one size and one end,
+/// any of which may be the last.
+fn rates(e: &Experiment, place: usize, fit: &Fit) -> Vec<Vec<TransferRate>> {
     let same_size = e.transfers.windows(2).all(|pair| pair[0].bytes == pair[1].bytes);
     // The rows of a fit are in the order of the experiments.
     let first = fit.rows.partition_point(|row| row.experiment < place);
@@ -136,12 +153,8 @@ fn rates(e: &Experiment, place: usize, fit: &Fit) -> Vec<TransferRate> {
         };
         let rate = |bytes: u64| bytes as f64 * f64::from(e.messages) / measured.seconds;
         let slower = compared.simulated / compared.measured;
-        all.extend(of.iter().map(|t| TransferRate {
-            ends: (t.from, t.to),
-            bytes: t.bytes,
-            rate: rate(t.bytes),
-            slower,
-        }));
+        let each = |t: &Transfer| TransferRate { ends: (t.from, t.to), bytes: t.bytes, rate: rate(t.bytes), slower };
+        all.push(of.iter().map(each).collect());
     }
     all
 }

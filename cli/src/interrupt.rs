@@ -83,7 +83,7 @@ fn look_again() {
 
 fn end() -> ! {
     pending::rescue();
-    std::process::exit(Exit::Interrupted as i32)
+    weir_plugin_host::end_at_once(Exit::Interrupted as i32)
 }
 
 pub(crate) fn requested() -> bool {

@@ -60,6 +60,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, program: Option<PathBu
 }
 
 fn command(args: Args) -> Exit {
+    let _own_end = weir_plugin_host::OwnEnd;
     terminal::follow(args.layout);
     logging::start(args.verbose);
     interrupt::install();

@@ -87,7 +87,7 @@ pub(crate) fn watch() -> Result<Watchdog, Error> {
     let report = |stuck: &StuckCall| {
         message(&format!("error: {stuck}; the current run has failed"));
         pending::rescue();
-        std::process::exit(Exit::Plugin as i32);
+        weir_plugin_host::end_at_once(Exit::Plugin as i32);
     };
     Watchdog::start(limit, report)
         .map_err(|error| Error::new(ErrorKind::Plugin, format!("plugins cannot be watched: {error}; use --no-plugins")))

@@ -95,7 +95,7 @@ const AMD: [(u16, u16); 28] = [
 ];
 
 /// Products whose links matter; what is not here has no NVLink, or is not known.
-const PRODUCTS: [(&str, Gpu); 43] = [
+const PRODUCTS: [(&str, Gpu); 44] = [
     ("C2050", Gpu::Nvidia(20)),
     ("C2070", Gpu::Nvidia(20)),
     ("C2075", Gpu::Nvidia(20)),
@@ -135,6 +135,7 @@ const PRODUCTS: [(&str, Gpu); 43] = [
     ("H800", Gpu::Nvidia(90)),
     ("H20", Gpu::Nvidia(90)),
     ("GH200", Gpu::Nvidia(90)),
+    ("B100", Gpu::Nvidia(100)),
     ("B200", Gpu::Nvidia(100)),
     ("GB200", Gpu::Nvidia(100)),
     ("B300", Gpu::Nvidia(103)),

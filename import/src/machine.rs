@@ -88,6 +88,8 @@ pub(crate) struct Device {
     pub(crate) has_model: bool,
     /// The model, where it is known and is a module with links to others.
     pub(crate) module: Option<Module>,
+    /// Whether the memory of a GPU is a NUMA node, as that of superchips is.
+    pub(crate) has_memory_node: bool,
     /// How many copies a GPU sends at once, where it is known or assumed.
     pub(crate) engines: Option<usize>,
     /// Name or model; may be any text of the dump.
@@ -114,6 +116,7 @@ impl Device {
             gpu,
             has_model,
             module,
+            has_memory_node: false,
             engines,
             label,
             depth,

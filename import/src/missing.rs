@@ -34,6 +34,7 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
             device.is_nameless() && may_have(device.gpu) && !joined.contains(&gpu)
         };
         report_processors(machine, names, &gpus, findings);
+        report_memory_nodes(machine, names, &gpus, figures, findings);
         if gpus.len() > 1 && gpus.iter().all(nameless) {
             unknown(machine, &gpus, figures, findings);
         }
@@ -179,6 +180,36 @@ fn report_processors(machine: &Machine, names: &Names, gpus: &[usize], findings:
             "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program";
         findings.of_ids(Level::Warning, message, &ids, Some(help.to_owned()));
     }
+}
+
+/// Warns of GPUs of no known model whose memory is a NUMA node: so it is where chip-to-chip links join it with its processor.
+fn report_memory_nodes(machine: &Machine, names: &Names, gpus: &[usize], figures: Figures, findings: &mut Findings) {
+    let joined = with_c2c(machine);
+    let is = |&gpu: &usize| {
+        let device = &machine.devices[gpu];
+        device.has_memory_node && device.module.is_none() && !joined.contains(&gpu)
+    };
+    let lacking: Vec<usize> = gpus.iter().copied().filter(is).collect();
+    if lacking.is_empty() || is_power(machine) {
+        return;
+    }
+    let over_pcie = lacking.iter().filter_map(|&gpu| rate_to_root(machine, gpu, figures)).max();
+    let message = format!(
+        "NVLink-C2C is missing: the memory of GPUs {{}} is a NUMA node, as that of superchips, whose chip-to-chip links the dump does not \
+         have: copies from and to host memory run over PCIe{}",
+        over_pcie.map_or_else(String::new, |rate| format!(", at most at {} GB/s", gigabytes(rate)))
+    );
+    let fits = |model: &Module| adding::plan(machine, Addition { links: AddedLinks::C2c, model: Some(*model) }).is_ok();
+    let models: Vec<String> = Module::all().filter(fits).map(|model| model.to_string()).collect();
+    let dump = "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program";
+    let help = match models.is_empty() {
+        true => dump.to_owned(),
+        false => {
+            format!("import again with `--add c2c=MODEL`, one of {}, which adds them; or {dump}", models.join(", "))
+        }
+    };
+    let ids = lacking.iter().map(|&gpu| names.device(gpu)).collect();
+    findings.of_ids(Level::Warning, &message, &ids, Some(help));
 }
 
 const OVER_PCIE: &str = "copies to and from them run over PCIe and sockets";

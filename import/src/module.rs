@@ -15,6 +15,8 @@ pub struct Module {
     pub(crate) name: &'static str,
     /// What names of `lspci` or `nvidia-smi` contain.
     spellings: &'static [&'static str],
+    /// Whole names of `nvidia-smi` that other models' names contain, too: `NVIDIA H200` is a module, `NVIDIA H200 NVL` a card.
+    products: &'static [&'static str],
     vendor: u16,
     devices: &'static [u16],
     /// NVLinks or xGMI links of one module to others.
@@ -52,11 +54,11 @@ const fn model(
     links: u32,
     joined: Joined,
 ) -> Module {
-    Module { word, name, spellings, vendor, devices, links, joined, chip_links: 0 }
+    Module { word, name, spellings, products: &[], vendor, devices, links, joined, chip_links: 0 }
 }
 
-/// Device ids and names: the PCI ID repository (`pci.ids` of 2026-08-22); B300 and GB300: NVIDIA's open-gpu-kernel-modules, README,
-/// "Compatible GPUs"; 74a8, 74b6, 74bc, 75b0 and 75b3: AMD's libdrm (`data/amdgpu.ids`) and MxGPU-Virtualization. NVLinks of one GPU:
+/// Device ids and names: the PCI ID repository (`pci.ids` of 2026-08-22); B300 and GB300, and the names of products: NVIDIA's
+/// open-gpu-kernel-modules, README, "Compatible GPUs"; 74a8, 74b6, 74bc, 75b0 and 75b3: AMD's libdrm (`data/amdgpu.ids`) and MxGPU-Virtualization. NVLinks of one GPU:
 /// NVIDIA's data sheets, whose totals for both directions are P100 160 GB/s (4 links), V100 300 (6), A100 600 (12), A800 400 (8), H100,
 /// H200, H20 and GH200 900 (18), H800 400 (8), B100, B200, B300 1800 (18). GH200 boards join two GPUs directly (NVL2), four (Alps) or more
 /// over NVSwitches (NVL32). Boards: NVIDIA's DGX-1 white paper (P100 and V100 SXM2: hybrid cube
@@ -85,16 +87,18 @@ const MODELS: [Module; 21] = [
         VENDOR_NVIDIA,
         "h100",
         "H100 SXM5",
-        &["H100 SXM", "H100-SXM", "H100 80GB HBM3"],
+        &["H100 SXM", "H100-SXM", "H100 80GB HBM3", "H100 96GB HBM3"],
         &[0x2330, 0x2336, 0x2337, 0x2338, 0x2339],
         18,
         Switched,
     ),
-    model(VENDOR_NVIDIA, "h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
-    model(VENDOR_NVIDIA, "h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
-    model(VENDOR_NVIDIA, "h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
+    model(VENDOR_NVIDIA, "h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched)
+        .with_products(&["NVIDIA H800"]),
+    model(VENDOR_NVIDIA, "h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched)
+        .with_products(&["NVIDIA H20", "NVIDIA H20-3e"]),
+    model(VENDOR_NVIDIA, "h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched).with_products(&["NVIDIA H200"]),
     model(VENDOR_NVIDIA, "gh200", "GH200", &["GH200"], &[0x2342, 0x2348], 18, OfMachine).with_chip_links(10),
-    model(VENDOR_NVIDIA, "b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
+    model(VENDOR_NVIDIA, "b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched).with_products(&["NVIDIA B100"]),
     model(VENDOR_NVIDIA, "b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
     model(VENDOR_NVIDIA, "gb200", "GB200", &["GB200"], &[0x2941], 18, Switched).with_chip_links(5),
     model(VENDOR_NVIDIA, "b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
@@ -124,8 +128,14 @@ impl Module {
     /// By the name that `lspci` or `nvidia-smi` prints.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let maker = |model: &Self| if model.has_xgmi() { "AMD" } else { "NVIDIA" };
-        let fits = |model: &Self| model.spellings.iter().any(|spelling| name.contains(spelling));
+        let fits = |model: &Self| {
+            model.products.contains(&name.trim()) || model.spellings.iter().any(|spelling| name.contains(spelling))
+        };
         MODELS.into_iter().find(|model| (name.contains(maker(model)) || name.starts_with("Tesla ")) && fits(model))
+    }
+
+    const fn with_products(self, products: &'static [&'static str]) -> Self {
+        Self { products, ..self }
     }
 
     const fn with_chip_links(self, chip_links: u32) -> Self {
@@ -251,6 +261,14 @@ mod tests {
             "NVIDIA H200 NVL",
         ];
         assert_eq!(smi.map(named), [Some("a100"), Some("v100"), Some("h100"), None, None]);
+        // Names without the form of the board are those of modules; cards have more words.
+        let modules =
+            ["NVIDIA H200", "NVIDIA H800", "NVIDIA H20", "NVIDIA H20-3e", "NVIDIA B100", "NVIDIA H100 96GB HBM3"];
+        assert_eq!(modules.map(named), ["h200", "h800", "h20", "h20", "b100", "h100"].map(Some));
+        let generations = modules.map(Gpu::of_product);
+        assert_eq!(generations, modules.map(|name| Module::of_name(name).map_or(Gpu::Unknown, Module::gpu)));
+        let cards = ["NVIDIA H200 NVL", "NVIDIA H800 PCIe", "NVIDIA H800 NVL", "NVIDIA H100 NVL", "NVIDIA H20A"];
+        assert_eq!(cards.map(named), [None; 5]);
         let mi300x = "Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X]";
         assert_eq!((named(mi300x), named("x [Instinct MI300X]")), (Some("mi300x"), None));
     }

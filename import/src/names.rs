@@ -2,7 +2,7 @@
 
 use crate::adding::gpus;
 use crate::finding::{Findings, Level};
-use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL};
+use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA};
 use crate::machine::{Device, DeviceKind, End, Machine};
 
 /// The name of each device, by its index.
@@ -17,18 +17,25 @@ pub(crate) const NVSWITCH: &str = "nvswitch";
 /// Makers of GPUs, in the order of their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Maker {
-    /// Or not known.
+    /// Or not known: the dump does not say the vendor, which is 0 or 0xffff in virtual machines.
     Nvidia,
     Amd,
     Intel,
+    Other,
 }
 
 fn maker(gpu: &Device) -> Maker {
     match (gpu.vendor, gpu.gpu) {
         (Some(VENDOR_AMD), _) | (_, Gpu::Amd(_)) => Maker::Amd,
         (Some(VENDOR_INTEL), _) => Maker::Intel,
-        _ => Maker::Nvidia,
+        (Some(VENDOR_NVIDIA | 0 | 0xffff) | None, _) => Maker::Nvidia,
+        (Some(_), _) => Maker::Other,
     }
+}
+
+/// Whether the dump says that it is NVIDIA's.
+fn is_nvidia(gpu: &Device) -> bool {
+    gpu.vendor == Some(VENDOR_NVIDIA) || matches!(gpu.gpu, Gpu::Nvidia(_) | Gpu::TeslaK20)
 }
 
 impl Names {
@@ -67,9 +74,11 @@ impl Names {
     /// Notes GPUs of several makers, of which only NVIDIA's have CUDA's numbers.
     pub(crate) fn report_makers(&self, machine: &Machine, findings: &mut Findings) {
         let gpus = gpus(machine, None);
-        let (first, others): (Vec<usize>, Vec<usize>) =
+        let (first, mut others): (Vec<usize>, Vec<usize>) =
             gpus.into_iter().partition(|&gpu| maker(&machine.devices[gpu]) == Maker::Nvidia);
-        if !first.is_empty() && !others.is_empty() {
+        // By number: names of one length are in its order.
+        others.sort_by_key(|&gpu| (self.device(gpu).len(), self.device(gpu)));
+        if first.iter().any(|&gpu| is_nvidia(&machine.devices[gpu])) && !others.is_empty() {
             let message = "GPUs of several makers: NVIDIA's come first, with the numbers of CUDA; {} are the others'";
             findings.of_ids(Level::Note, message, &others.iter().map(|&gpu| self.device(gpu)).collect(), None);
         }

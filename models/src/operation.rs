@@ -186,6 +186,9 @@ impl Ends {
     }
 }
 
+/// Why links may join two devices, and yet there is no route.
+pub(crate) const FORWARD: &str = "only switches, root complexes, networks and NICs forward";
+
 /// The route between two nodes, or a refusal that begins with `key`.
 pub(crate) fn route(
     surroundings: &Surroundings<'_>,
@@ -194,7 +197,8 @@ pub(crate) fn route(
     what: &str,
 ) -> Result<RouteInfo, CallError> {
     surroundings.routes.route(ends.from, ends.to).ok_or_else(|| {
-        refused(format!("{key}: the topology has no route {what}; add links, or give times instead of the fabric"))
+        let help = format!("add links, or give times instead of the fabric; {FORWARD}");
+        refused(format!("{key}: the topology has no route {what}; {help}"))
     })
 }
 

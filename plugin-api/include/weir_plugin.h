@@ -54,7 +54,8 @@ extern "C" {
 
 /* Flags of an arbiter: claims that the host relies on. Any other bit is refused. A port arbiter has WEIR_READS_ARRIVAL (it
  * reads ready_ps or visible_ps), WEIR_READS_WEIGHT and WEIR_READS_PRIORITY alone. */
-#define WEIR_PURE 1u            /* the answer depends only on fabric, parameters and phase: the host may remember it */
+#define WEIR_PURE 1u            /* the answer depends only on fabric, parameters and the classes shown, not on time, ids or
+                                   earlier calls: the host may remember it */
 #define WEIR_WORK_CONSERVING 2u /* no link that could raise a transfer is left idle */
 #define WEIR_WHOLE_SET 4u       /* must be shown all active transfers, not only those connected to a change */
 #define WEIR_READS_ARRIVAL 8u   /* reads `arrival`, by rank only */
@@ -506,8 +507,9 @@ typedef struct {
 #define WEIR_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The functions that a library exports, weir_arbiter or weir_model or both: its table at an index, null past the end. */
+/* The functions that a library exports, one of them at least: its table at an index, null past the end. */
 WEIR_EXPORT const weir_arbiter_table *weir_arbiter(uint32_t index);
+WEIR_EXPORT const weir_port_arbiter_table *weir_port_arbiter(uint32_t index);
 WEIR_EXPORT const weir_model_table *weir_model(uint32_t index);
 
 /* A text that ends with NUL, as a slice; for the static names of engines, tasks and formulas. */

@@ -8,8 +8,9 @@ use crate::{CallError, FabricView, LinkId, PhaseView, RouteTable, SimTime};
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// The answer depends only on the fabric, the parameters and the phase shown, not on earlier calls: the host may
-    /// remember answers.
+    /// The answer depends only on the fabric, the parameters and the classes of the transfers shown, in their order; not on
+    /// earlier calls, the time, ids, or arrivals (with [`Self::READS_ARRIVAL`]: only on their order). The host may remember
+    /// answers.
     pub const PURE: Self = Self(1);
     /// No link that could raise a transfer is left idle.
     pub const WORK_CONSERVING: Self = Self(2);

@@ -6,9 +6,12 @@
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use crate::call::running;
+use crate::ending::is_own;
 use crate::record::libraries;
+use crate::stuck::{CLOSING, LIMIT_VARIABLE};
 
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
@@ -37,22 +40,35 @@ unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
 }
 
-/// From now on a plugin that crashes, or calls `exit` or `quick_exit`, is named on stderr, and the program ends with a code. A crash outside
-/// of any call, while libraries are open, names these. Only `_exit` goes unnoticed. `rescue` is called before a plugin's `exit`
-/// ends the program; after a crash there is nothing that may be called.
+/// From now on a plugin that crashes, or calls `exit` or `quick_exit`, is named on stderr, and the program ends with a code.
+/// A crash outside of any call, and an end that is not weir's own ([`crate::OwnEnd`]), name the libraries that are open. Only
+/// `_exit` goes unnoticed. `rescue` is called before a plugin's `exit` ends the program; after a crash there is nothing that
+/// may be called.
 pub fn name_crashes(exit_code: i32, rescue: fn()) {
     EXIT.store(exit_code, Ordering::Relaxed);
     RESCUE.get_or_init(|| {
         SIGNALS.iter().for_each(|&(signal, _)| handle(signal, crashed));
         TIMERS.iter().filter(|&&(signal, _)| is_default(signal)).for_each(|&(signal, _)| handle(signal, timed));
+        rescue
+    });
+    look_first_at_end();
+}
+
+/// Looks at the end of the program before functions that libraries, opened until now, have left for it.
+pub(crate) fn look_first_at_end() {
+    if RESCUE.get().is_some() {
         // SAFETY: the functions stay where they are; where no room is left for one, its kind of end goes unnoticed.
         unsafe {
             libc::atexit(exited);
             #[cfg(target_os = "linux")]
             at_quick_exit(quickly_exited);
         };
-        rescue
-    });
+    }
+}
+
+/// Whether the end of the program is looked at, and libraries may be its cause.
+pub(crate) fn is_named() -> bool {
+    RESCUE.get().is_some() && libraries().next().is_some()
 }
 
 /// Sets what is called at the next signal of a kind; after that the default action is in force, so that a crash in the handler
@@ -90,28 +106,31 @@ fn name_of(signal: c_int) -> &'static str {
 extern "C" fn crashed(signal: c_int) {
     let name = name_of(signal);
     end_named("crashed in", name);
-    end_with_suspects(name);
+    end_with_suspects(&["weir crashed (", name, ") outside of a plugin's call"], CRASH_ADVICE);
     // No plugin is there: the default action ends the program.
     // SAFETY: it may be called in a handler.
     unsafe { libc::raise(signal) };
 }
 
 extern "C" fn exited() {
-    rescue();
-    end_named("ended the program in", "exit");
+    ended("exit");
 }
 
 #[cfg(target_os = "linux")]
 extern "C" fn quickly_exited() {
-    rescue();
-    end_named("ended the program in", "quick_exit");
+    ended("quick_exit");
 }
 
-/// Saves what is whole where a plugin's call ends the program, in which all may be called.
-fn rescue() {
-    if let Some(rescue) = RESCUE.get().filter(|_| running().is_some()) {
+/// Names who ends the program, unless that is weir. All may be called here, so what is whole is saved first.
+fn ended(how: &str) {
+    if running().is_none() && is_own() {
+        return;
+    }
+    if let Some(rescue) = RESCUE.get().filter(|_| is_named()) {
         rescue();
     }
+    end_named("ended the program in", how);
+    end_with_suspects(&["weir was ended (", how, ") outside of a plugin's call"], CRASH_ADVICE);
 }
 
 /// Names the plugin that this thread is in, and ends the program; returns where it is in none.
@@ -123,19 +142,26 @@ fn end_named(what: &str, how: &str) {
     end(b"the run has failed; remove it with `weir plugin remove`, or report it to its author\n");
 }
 
-/// Names all libraries that are open, and ends the program; returns where none is. A thread of theirs may have crashed, a
+/// Ends a program that does not end within the limit: a function that a library has left for that does not return.
+pub(crate) fn end_as_stuck(limit: Duration) {
+    let seconds = limit.as_secs_f64().to_string();
+    let advice = format!("; results are not touched by it; remove it, or allow more time by {LIMIT_VARIABLE}=60s\n");
+    end_with_suspects(&[CLOSING, " has not returned for ", &seconds, " s"], &advice);
+}
+
+const CRASH_ADVICE: &str = "; run it without them, or with --isolate\n";
+
+/// Names all libraries that are open, and ends the program; returns where none is. A thread of theirs may be the cause, a
 /// function that they left for the end of the program, or code of weir whose memory they have overwritten.
-fn end_with_suspects(signal: &str) {
+fn end_with_suspects(what: &[&str], advice: &str) {
     if libraries().next().is_none() {
         return;
     }
-    write(&[
-        b"error: weir crashed (",
-        signal.as_bytes(),
-        b") outside of a plugin's call, with plugins open that may be the cause:",
-    ]);
+    write(&[b"error: "]);
+    what.iter().for_each(|part| write(&[part.as_bytes()]));
+    write(&[b", with plugins open that may be the cause:"]);
     libraries().for_each(|library| write(&[b" `", library.plugin(), b"` (", library.path(), b")"]));
-    end(b"; run it without them, or with --isolate\n");
+    end(advice.as_bytes());
 }
 
 /// Writes to stderr. What that does not take has nowhere to be told.

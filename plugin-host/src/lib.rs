@@ -20,6 +20,7 @@ mod config;
 #[cfg(unix)]
 mod crash;
 mod descriptors;
+mod ending;
 mod error;
 mod failures;
 mod host;
@@ -49,6 +50,7 @@ pub use crash::name_crashes;
 #[cfg(unix)]
 pub use descriptors::keep_stdout;
 pub use descriptors::{kept_stdout, stdout_was_closed};
+pub use ending::{OwnEnd, end_at_once};
 pub use error::{PluginError, TableError};
 pub use failures::take_failures;
 pub use host::cancel;

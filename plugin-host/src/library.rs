@@ -47,6 +47,8 @@ impl Library {
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
         let (library, is_kept) = slot.run_code(Call::Open, || Self::load(path.clone(), sha256));
+        #[cfg(unix)]
+        crate::crash::look_first_at_end();
         if is_kept { library } else { Err(PluginError::Rounding { path }) }
     }
 

@@ -136,31 +136,35 @@ struct Sink {
     steps: Vec<Step>,
     transfers: usize,
     links: u32,
-    /// The first step that names what does not exist.
+    /// What is wrong with the first wrong step.
     wrong: Option<String>,
 }
 
 unsafe extern "C" fn emit(sink: *mut c_void, step: *const StepRecord<'_>) {
     // SAFETY: `sink` is the one handed to `explain`; `step` is valid for this call, as the ABI demands of plugins.
     let (sink, step) = unsafe { (&mut *sink.cast::<Sink>(), &*step) };
-    let because = readable(&step.because);
-    let exists = |transfer: u32| (transfer as usize) < sink.transfers;
-    let link_exists = step.link == u32::MAX || step.link < sink.links;
-    if !exists(step.transfer) || !link_exists || !because.iter().all(|&t| exists(t)) {
-        sink.wrong.get_or_insert_with(|| {
-            format!(
-                "emits a step for transfer {} and link {}, or because of transfers, that do not exist",
-                step.transfer, step.link
-            )
-        });
-        return;
-    }
-    sink.steps.push(Step {
+    let step = Step {
         transfer: step.transfer,
         region: 0,
         step: String::from_utf8_lossy(readable(&step.step)).into_owned(),
         link: LinkId(step.link),
         rate: step.rate,
-        because: because.to_vec(),
-    });
+        because: readable(&step.because).to_vec(),
+    };
+    match wrong_step(&step, sink.transfers, sink.links) {
+        Some(wrong) => _ = sink.wrong.get_or_insert(wrong),
+        None => sink.steps.push(step),
+    }
+}
+
+/// What is wrong with a step of an explanation: it names what does not exist, or its rate is none.
+pub(crate) fn wrong_step(step: &Step, transfers: usize, links: u32) -> Option<String> {
+    let (transfer, link, rate) = (step.transfer, step.link, step.rate);
+    let exists = |transfer: u32| (transfer as usize) < transfers;
+    if !exists(transfer) || (link.0 >= links && !link.is_none()) || !step.because.iter().all(|&t| exists(t)) {
+        let what = "or because of transfers, that do not exist";
+        return Some(format!("emits a step for transfer {transfer} and link {}, {what}", link.0));
+    }
+    let is_rate = rate.is_finite() && rate >= 0.0;
+    (!is_rate).then(|| format!("emits a step for transfer {transfer} with {rate} B/s; a rate is finite and at least 0"))
 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use serde_json::{Map, Value};
 use weir_plugin_api::abi::{
     AlternativesFn, Chooser, CreateModelFn, DestroyFn, EstimateFn, Estimator, PlanFn, Planner, SurroundingsRecord,
 };
@@ -126,13 +127,27 @@ impl Model for LoadedModel {
     ) -> Result<(), CallError> {
         let Some(f) = self.functions.alternatives else { return Ok(()) };
         let record = show(surroundings);
+        let before = alternatives.len();
         let mut sink = AlternativeSink::new(alternatives);
         let chooser = Chooser { context: (&raw mut sink).cast(), ..AlternativeSink::CHOOSER };
         // SAFETY: as in `plan`.
         let result = self.instance.call(Call::Alternatives, |state, err| unsafe {
             f(state, operation.as_ptr().cast(), operation.len(), &raw const record, &raw const chooser, err)
         });
-        let wrong = sink.wrong.take();
+        let wrong = sink.wrong.take().or_else(|| wrong_alternative(operation, &alternatives[before..]));
         self.finish(Call::Alternatives, result, wrong)
     }
+}
+
+/// What is wrong with the first alternative that is not the operation with something chosen.
+pub(crate) fn wrong_alternative(operation: &str, alternatives: &[Alternative]) -> Option<String> {
+    let asked = serde_json::from_str::<Map<String, Value>>(operation).unwrap_or_default();
+    alternatives.iter().enumerate().find_map(|(at, alternative)| {
+        let label = alternative.label.escape_debug();
+        let Ok(emitted) = serde_json::from_str::<Map<String, Value>>(&alternative.operation) else {
+            return Some(format!("emits alternative {at} (`{label}`), which is not a JSON object"));
+        };
+        let key = ["operation", "id"].into_iter().find(|&key| emitted.get(key) != asked.get(key))?;
+        Some(format!("emits alternative {at} (`{label}`) with another `{key}` than it was asked about"))
+    })
 }

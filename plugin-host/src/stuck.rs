@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The variable by which the user limits the time of a call, such as `30s` or `500ms`.
 pub(crate) const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
 
+/// The end of a program, as the call into a library that it is.
+pub(crate) const CLOSING: &str = "closing it";
+
 /// A call that has run for longer than the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StuckCall {

@@ -94,7 +94,7 @@ impl Load {
 
 fn policy<P: ArbiterPlugin>() -> RegionPolicy {
     let ArbiterEntry { make, flags, .. } = ArbiterEntry::builtin::<P>();
-    RegionPolicy { make, flags, params: "{}".into() }
+    RegionPolicy { name: "".into(), make, flags, params: "{}".into() }
 }
 
 fn regions(c: &mut Criterion) {

@@ -34,8 +34,10 @@ pub enum AnswerError {
         /// The rate.
         rate: f64,
     },
-    /// Another rate for the same phase, of an arbiter that claims to be pure ([`weir_plugin_api::Flags::PURE`]).
-    #[error("at {time} a transfer was given {rate} B/s, and asked again {again} B/s: the arbiter is not pure")]
+    /// Another rate for the same transfers, of an arbiter that claims to be pure ([`weir_plugin_api::Flags::PURE`]).
+    #[error(
+        "at {time} a transfer was given {rate} B/s, and asked again for the same transfers {again} B/s: the arbiter is not pure"
+    )]
     Impure {
         /// When.
         time: SimTime,
@@ -72,6 +74,20 @@ pub enum AnswerError {
         /// Its bandwidth.
         bandwidth: f64,
     },
+}
+
+impl AnswerError {
+    /// When it was given.
+    #[must_use]
+    pub fn time(&self) -> SimTime {
+        match *self {
+            Self::Failed { time, .. }
+            | Self::NotARate { time, .. }
+            | Self::Impure { time, .. }
+            | Self::OverLimit { time, .. }
+            | Self::OverCapacity { time, .. } => time,
+        }
+    }
 }
 
 /// The last answer of an arbiter, and the sums per link that its check needs.
@@ -227,21 +243,6 @@ impl Answer {
         let task = first.map_or(TaskId(u32::MAX), |position| task(phase, position));
         AnswerError::OverCapacity { time: phase.now, link, task, load: self.load(link), bandwidth }
     }
-}
-
-/// Checks that an arbiter which claims to be pure gives the same rates for the same phase again.
-///
-/// # Errors
-/// The first transfer with another rate.
-pub(crate) fn check_again(answer: &Answer, again: &Answer, phase: &PhaseView<'_>) -> Result<(), AnswerError> {
-    let differs = |&position: &usize| answer.rates[position].to_bits() != again.rates[position].to_bits();
-    let impure = |position: usize| AnswerError::Impure {
-        time: phase.now,
-        task: task(phase, position),
-        rate: answer.rates[position],
-        again: again.rates[position],
-    };
-    (0..phase.len()).find(differs).map_or(Ok(()), |position| Err(impure(position)))
 }
 
 #[cold]

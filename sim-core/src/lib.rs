@@ -34,6 +34,7 @@ mod outcome;
 mod packets;
 mod part;
 mod progress;
+mod purity;
 mod recorder;
 mod regions;
 mod reorder;
@@ -65,6 +66,7 @@ pub use packets::{
     PacketCounts, PacketLinkTotals, PacketSettings, PortPolicy, ReadSettings, cause_of, packet_time_alone,
 };
 pub use progress::{remaining_after, time_to_send};
+pub use purity::PurityCheck;
 pub use recorder::{Listener, MOST_PHASES, TakeProgress};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
 pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};

@@ -31,7 +31,12 @@ fn cut_claiming(
     register(&mut registry).expect("an empty registry takes all");
     let policy = |name: &&str| {
         let entry = registry.get(name).expect("a known name");
-        RegionPolicy { make: entry.make.clone(), flags: Flags(entry.flags.0 & claimed.0), params: "{}".into() }
+        RegionPolicy {
+            name: entry.name.as_str().into(),
+            make: entry.make.clone(),
+            flags: Flags(entry.flags.0 & claimed.0),
+            params: "{}".into(),
+        }
     };
     let policies: Vec<RegionPolicy> = names.iter().map(policy).collect();
     let keys: Vec<u32> = (0..fabric.links().len()).map(|link| keys(link / 2) as u32).collect();

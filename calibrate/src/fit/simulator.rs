@@ -49,8 +49,9 @@ impl<'a> Simulator<'a> {
         let experiments =
             experiments.into_iter().map(|e| Prepared::new(&mut planned, e)).collect::<Result<Vec<_>, _>>()?;
         let simulator = Self { machine, arbiter, runs: planned.runs, experiments, cancel: None };
-        for run in &simulator.runs {
-            simulator.admitted(&fabric, &ArbiterValues::new(), run)?;
+        if !simulator.runs.is_empty() {
+            let mut built = simulator.built(fabric, &ArbiterValues::new())?;
+            simulator.runs.iter().try_for_each(|run| built.admit(simulator.machine, run))?;
         }
         Ok(simulator)
     }
@@ -122,13 +123,13 @@ impl<'a> Simulator<'a> {
             return self.experiments.iter().enumerate().map(each).collect();
         }
         // Built when a run is simulated that was not simulated with these bandwidths before.
-        let mut fabric = None;
+        let mut built = None;
         let mut all = Vec::with_capacity(self.experiments.len());
         for (at, experiment) in self.experiments.iter().enumerate() {
             all.push(match wanted(at) {
                 true => {
                     let run = &self.runs[experiment.run];
-                    let ends = run.remembered(setting, || self.simulate(&mut fabric, setting, run))?;
+                    let ends = run.remembered(setting, || self.simulate(&mut built, setting, run))?;
                     experiment.over_links(run, &ends, setting)
                 }
                 false => Vec::new(),
@@ -138,9 +139,9 @@ impl<'a> Simulator<'a> {
     }
 
     /// Simulates a run: seconds from its start to the end of each transfer, without latencies.
-    fn simulate(&self, built: &mut Option<Fabric>, setting: &Setting, run: &Run) -> Result<Vec<f64>, FitError> {
-        let fabric = match built {
-            Some(fabric) => fabric,
+    fn simulate(&self, built: &mut Option<Built>, setting: &Setting, run: &Run) -> Result<Vec<f64>, FitError> {
+        let built = match built {
+            Some(built) => built,
             None => {
                 let mut fabric = self.machine.fabric.clone();
                 for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
@@ -149,28 +150,46 @@ impl<'a> Simulator<'a> {
                 for (number, &bandwidth) in (0..).zip(&setting.shared) {
                     fabric.set_shared(number, bandwidth)?;
                 }
-                built.insert(fabric)
+                built.insert(self.built(fabric, &setting.arbiter)?)
             }
         };
-        let mut arbiter = self.admitted(fabric, &setting.arbiter, run)?;
-        run.simulate((self.machine, fabric), &mut *arbiter, self.arbiter.entry.flags, setting.host_weight)
+        built.admit(self.machine, run)?;
+        let flags = self.arbiter.entry.flags;
+        run.simulate((self.machine, &built.fabric), &mut *built.arbiter, flags, setting.host_weight)
     }
 
-    /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of
-    /// routes of its own, and an arbiter may remember what it learnt by their ids.
-    fn admitted(&self, fabric: &Fabric, fitted: &ArbiterValues, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
-        let changed = (!fitted.is_empty()).then(|| self.arbiter.with(fitted));
-        let spec = changed.as_ref().unwrap_or(self.arbiter);
+    /// A fabric with an arbiter of fitted parameters for it.
+    fn built(&self, fabric: Fabric, fitted: &ArbiterValues) -> Result<Built, FitError> {
+        let mut spec = if fitted.is_empty() { self.arbiter.clone() } else { self.arbiter.with(fitted) };
         // What links share is a part of the arbiter.
-        let on_fabric = (!fabric.shared().is_empty()).then(|| spec.on(fabric));
-        let spec = on_fabric.as_ref().unwrap_or(spec);
-        let failed = |AdmissionError { task, error }| {
+        if !fabric.shared().is_empty() {
+            spec = spec.on(&fabric);
+        }
+        let made = make_arbiter(&spec.entry, &spec.params_json(), &fabric);
+        let arbiter = made.map_err(|AdmissionError { error, .. }| FitError::Arbiter {
+            name: self.arbiter.name.clone(),
+            error,
+            remedy: None,
+        })?;
+        Ok(Built { fabric, spec, arbiter })
+    }
+}
+
+/// A fabric, and the arbiter that its runs have, one after the other.
+struct Built {
+    fabric: Fabric,
+    spec: ArbiterSpec,
+    arbiter: Box<dyn RateArbiter>,
+}
+
+impl Built {
+    /// Asks the arbiter about the routes of a run; what it has learnt by the ids of those before is forgotten.
+    fn admit(&mut self, machine: &Machine, run: &Run) -> Result<(), FitError> {
+        self.arbiter.reset();
+        run.admit(&mut *self.arbiter).map_err(|AdmissionError { task, error }| {
             let refused = task.is_some() && matches!(error, CallError::Refused(_));
-            let remedy = if refused { run.remedy(fabric, spec, &self.machine.default_arbiter) } else { None };
-            FitError::Arbiter { name: self.arbiter.name.clone(), error, remedy }
-        };
-        let mut arbiter = make_arbiter(&spec.entry, &spec.params_json(), fabric).map_err(failed)?;
-        run.admit(&mut *arbiter).map_err(failed)?;
-        Ok(arbiter)
+            let remedy = if refused { run.remedy(&self.fabric, &self.spec, &machine.default_arbiter) } else { None };
+            FitError::Arbiter { name: self.spec.name.clone(), error, remedy }
+        })
     }
 }

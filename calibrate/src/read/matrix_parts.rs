@@ -31,8 +31,12 @@ pub(super) enum Matrix {
 
 /// Whether a text is of rocm-bandwidth-test or TransferBench.
 pub(super) fn is_rocm(head: &str) -> bool {
-    // Version 2.3 has no `copy` in its titles.
-    let titles = ["directional copy peak bandwidth GB/s", "directional peak bandwidth GB/s"];
+    // Version 2.3 has no `copy` in its titles; `average` stands where the program prints means (`DisplayCopyTimeMatrix`).
+    let titles = [
+        "directional copy peak bandwidth GB/s",
+        "directional copy average bandwidth GB/s",
+        "directional peak bandwidth GB/s",
+    ];
     head.contains("RocmBandwidthTest") || titles.iter().any(|title| head.contains(title))
 }
 

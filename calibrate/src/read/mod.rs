@@ -13,6 +13,7 @@ mod nccl_head;
 mod number;
 mod nvbandwidth;
 mod nvbandwidth_json;
+mod nvbandwidth_peers;
 mod nvbandwidth_text;
 mod options;
 mod osu;

@@ -8,7 +8,7 @@
 //! One-way tests measure one pair at a time. In two-way tests by the copy engine the measured copy is accompanied by one
 //! the other way; in `all_to_host` and `host_to_all` all other devices copy, too, in their two-way forms both ways. What
 //! accompanies a copy from or to a host has twice its bytes, so that it lasts as long (testcases_ce.cpp). In `all_to_one` and
-//! `one_to_all` all other devices copy at once, and a cell is their sum. Copies by kernels (`_sm`) move the same bytes but
+//! `one_to_all` all other devices with peer access copy at once, and a cell is their sum. Copies by kernels (`_sm`) move the same bytes but
 //! are skipped, as are all tests that are no copies over links. The buffer is 512 MiB unless the log says
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
@@ -20,6 +20,7 @@ use weir_scenario::{Diagnostic, Position};
 use super::bus;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
+use super::nvbandwidth_peers::Peers;
 use super::source::{Source, Span};
 use super::{nvbandwidth_json, nvbandwidth_text};
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
@@ -92,8 +93,8 @@ struct MatrixCell<'a> {
     test: &'a str,
     row: usize,
     column: usize,
-    /// Devices that took part.
-    devices: usize,
+    /// The devices that took part beside that of the column.
+    others: Vec<usize>,
     value: &'a TestCell,
 }
 
@@ -103,6 +104,9 @@ struct State {
     bytes: u64,
     /// Devices that the log lists, 0 where it lists none.
     listed: usize,
+    peers: Peers,
+    /// A sum was read as one over all other devices, of which the log does not say which took part.
+    assumed_peers: bool,
     cells: usize,
     used: Used,
 }
@@ -127,11 +131,20 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let source = &bus::addressed(source, &addresses(&gpus))?;
     let bytes = bytes.unwrap_or(BYTES);
     let listed = gpus.iter().filter_map(|line| number_of(line)).collect::<BTreeSet<_>>().len();
-    let (mut log, mut state) = (Log::default(), State { bytes, listed, cells: 0, used: Used::default() });
+    let peers = Peers::of(&cases);
+    let mut state = State { bytes, listed, peers, assumed_peers: false, cells: 0, used: Used::default() };
+    let mut log = Log::default();
     for case in &cases {
         state.test(source, case, &mut log)?;
     }
     log.notes.extend(state.used.note(source, "GPU"));
+    if state.assumed_peers {
+        let test = "`device_to_device_memcpy_read_ce`";
+        log.notes.push(format!(
+            "{}: all peers assumed in `all_to_one` and `one_to_all`, which leave out pairs without peer access; a log with {test} says them",
+            source.file
+        ));
+    }
     if !log.experiments.is_empty() {
         log.notes.push(format!("{}: copies of {} MiB", source.file, bytes >> 20));
     }
@@ -238,10 +251,20 @@ impl State {
                     1 => source.devices.len(),
                     _ => width,
                 };
-                self.cell(source, copies, &MatrixCell { test: &case.name, row, column, devices, value }, log);
+                let others = self.others(copies, column, devices);
+                self.cell(source, copies, &MatrixCell { test: &case.name, row, column, others, value }, log);
             }
         }
         Ok(())
+    }
+
+    /// The devices that copy beside that of a column.
+    fn others(&mut self, copies: Copies, column: usize, devices: usize) -> Vec<usize> {
+        let peers = copies.with_all().then(|| self.peers.of_device(column, devices));
+        let all = || (0..devices).filter(|&at| at != column).collect();
+        // Of one other device the sum can be of no other.
+        self.assumed_peers |= peers == Some(None) && devices > 2;
+        peers.flatten().unwrap_or_else(all)
     }
 
     /// The copy of a cell; nothing for `N/A` and for the 0 of a diagonal.
@@ -253,14 +276,14 @@ impl State {
         }
         let (at, name) = (cell.value.at.clone(), format!("{} [{}][{}]", cell.test, cell.row, cell.column));
         // A sum is over all copies, which are of one size.
-        let copies_summed = if copies.with_all() { cell.devices.saturating_sub(1).max(1) as f64 } else { 1.0 };
+        let copies_summed = if copies.with_all() { cell.others.len().max(1) as f64 } else { 1.0 };
         let seconds = number::logged(text, "the cell", |value| copies_summed * self.bytes as f64 / (value * 1e9));
         match seconds.and_then(|s| Ok((s, transfers(source, copies, cell, self.bytes)?))) {
             Ok((seconds, transfers)) => {
                 let all = matches!(copies.beside, Beside::AllOthers | Beside::AllBothWays);
                 let own = match (devices, all || copies.with_all()) {
                     (true, _) => vec![cell.row, cell.column],
-                    (false, true) => (0..cell.devices).collect(),
+                    (false, true) => cell.others.iter().copied().chain([cell.column]).collect(),
                     (false, false) => vec![cell.column],
                 };
                 self.used.hosts.extend(own.iter().filter(|_| !devices && !copies.with_all()));
@@ -280,7 +303,7 @@ fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: 
     let device = |at: usize| source.device(at).ok_or_else(few);
     let host = |d: NodeId| source.host_of(d).ok_or("the topology has no cpu: add one, or name it by --host".to_owned());
     let (row, column) = (cell.row, cell.column);
-    let others = || (0..cell.devices).filter(move |&at| at != column);
+    let others = || cell.others.iter().copied();
     let ends = |at: usize| {
         let (device, host) = (device(at)?, host(device(at)?)?);
         Ok::<_, String>(if copies.between == Between::HostToDevice { (host, device) } else { (device, host) })
@@ -300,7 +323,7 @@ fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: 
                 })
             };
             let all: Vec<Transfer> = others().map(pair).collect::<Result<_, String>>()?;
-            return if all.is_empty() { Err("there is no other device".to_owned()) } else { Ok(all) };
+            return if all.is_empty() { Err("it can reach no other device".to_owned()) } else { Ok(all) };
         }
     };
     if from == to {

@@ -14,6 +14,11 @@ use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
+/// Why tests of collectives, of one-sided messages and the like are not used.
+const NO_PAIR: &str = "is not a test of one pair whose messages weir knows";
+/// Why those of one pair by NCCL and RCCL are not used (`osu_xccl_bw.c`: a call for each message, in one stream).
+const BY_KERNELS: &str = "sends each message by a kernel of its own, whose launches are no part of a transfer: run the same test over \
+                          MPI (`osu_bw D D`), or `sendrecv_perf` of nccl-tests";
 /// Messages of a window (`WINDOW_SIZE_LARGE`, the default of `-W`).
 const WINDOW: u32 = 64;
 /// Bytes of the reply to a window.
@@ -26,8 +31,8 @@ enum Test {
     Latency,
     /// Windows of several pairs at once, added: rank i sends to rank i + the number of pairs.
     Pairs,
-    /// One that is not used, by its title.
-    Other(String),
+    /// One that is not used, by its title, and why.
+    Other(String, &'static str),
 }
 
 impl Test {
@@ -128,8 +133,8 @@ impl OsuReader<'_> {
             let (place, what) = (source.place_of(line, field), format!("{} B", number::excerpt(size)));
             source.skip(&mut self.log, place, what, why);
         };
-        if let Test::Other(title) = test {
-            skip(size, &format!("`{title}` is not a test of one pair whose messages weir knows"));
+        if let Test::Other(title, why) = test {
+            skip(size, &format!("`{title}` {why}"));
             return Ok(());
         }
         if *size == "0" {
@@ -192,6 +197,11 @@ fn test_title(comment: &str) -> String {
     weir_report::text::clean(comment.trim()).chars().take(80).collect()
 }
 
+/// Whether messages of an interface go by kernels: `NCCL`, `NCCL-CUDA`, `RCCL-ROCM`.
+fn has_kernels(api: &str) -> bool {
+    api.starts_with("nccl") || api.starts_with("rccl")
+}
+
 /// The test of a comment: of a title `OSU MPI-CUDA Bandwidth Test v7.5`, or of the header of the columns where the title is
 /// gone (`known` is false).
 fn of(comment: &str, known: bool) -> Option<Test> {
@@ -206,7 +216,10 @@ fn of(comment: &str, known: bool) -> Option<Test> {
                 Test::BothWays
             }
             (_, ["multiple", "bandwidth", "/", "message", "rate"]) => Test::Pairs,
-            _ => Test::Other(test_title(comment)),
+            (_, ["latency"] | ["bandwidth"] | ["bi-directional", "bandwidth"]) if has_kernels(api) => {
+                Test::Other(test_title(comment), BY_KERNELS)
+            }
+            _ => Test::Other(test_title(comment), NO_PAIR),
         }),
         ["size", ..] if !known && text.contains("latency") => Some(Test::Latency),
         _ => None,

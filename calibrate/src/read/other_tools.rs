@@ -7,7 +7,7 @@ struct OtherTool {
     remedy: &'static str,
 }
 
-const TOOLS: [OtherTool; 10] = [
+const TOOLS: [OtherTool; 11] = [
     OtherTool {
         mark: &["Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"],
         tool: "`rocm-smi --showtopo`, which has weights and hops and no measured bandwidth",
@@ -60,6 +60,11 @@ const TOOLS: [OtherTool; 10] = [
         mark: &["CPU(s):", "NUMA node(s):"],
         tool: "`lscpu`, which has no measured bandwidths",
         remedy: "run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["\"out_of_place\""],
+        tool: "nccl-tests as JSON (`-J`)",
+        remedy: "give the text output, the table that the test prints as well: save its standard output",
     },
     OtherTool {
         mark: &["#bytes #iterations", "t_typical[usec]"],

@@ -2,7 +2,7 @@
 
 use crate::common::{group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
-use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, fit, text};
+use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, Made, fit, text, warnings};
 use weir_scenario::Machine;
 
 const GB: u64 = 1_000_000_000;
@@ -99,4 +99,35 @@ fn a_link_that_is_slower_gets_a_value_of_its_own() {
     experiments.iter_mut().skip(1).step_by(6).for_each(|e| e.rows[0].seconds *= 1.25);
     let found = fitted(&start, &experiments);
     assert!(found.parameters.iter().any(|f| f.parameter.name.contains(" at ")), "{:#?}", found.parameters);
+}
+
+/// Copies of 1 GB and of 16 B, whose 1.3 us are latency: without one, no bandwidth fits both, and nothing else is to blame.
+#[test]
+fn small_rows_without_a_latency_are_named_as_the_cause() {
+    let machine = pair([50.0, 50.0, 50.0]);
+    let mut experiments = lone(&machine, 1);
+    experiments.iter_mut().for_each(|e| e.rows[0].seconds = 0.02);
+    let advice = |experiments: &[Experiment], latency: Choice| {
+        let options = FitOptions { hold_out: 0.0, latency, ..FitOptions::default() };
+        let found = fit(&machine, &machine.arbiters[0], experiments, &options).expect("a fit");
+        let arbiters = ["fcfs".to_owned(), "max-min".to_owned()];
+        let made = Made { arbiter: "max-min", arbiters: &arbiters, per_link: false };
+        warnings(&machine, experiments, &found, made).join("\n")
+    };
+    let named = "leave out small rows, or fit latencies as well (--fit bandwidth,latency)";
+    assert!(!advice(&experiments, Choice::No).contains("small rows"));
+    for (from, to) in [("gpu0", "gpu1"), ("gpu1", "gpu0")] {
+        let mut tiny = group(&machine, "tiny", &[(from, to, 16)]);
+        tiny.rows[0].seconds = 1.3e-6;
+        experiments.push(tiny);
+    }
+    let text = advice(&experiments, Choice::No);
+    assert!(text.contains(named) && text.contains("`tiny` of 16 B is off by a factor of"), "{text}");
+    assert!(!text.contains("--devices") && !text.contains("the topology has the links"), "{text}");
+    assert!(!advice(&experiments, Choice::Yes).contains("small rows"), "{}", advice(&experiments, Choice::Yes));
+    // Large rows that do not fit are no matter of latencies.
+    experiments.truncate(6);
+    experiments[0].rows[0].seconds = 0.2;
+    let large = advice(&experiments, Choice::No);
+    assert!(large.contains("does not fit") && large.contains("--devices") && !large.contains("small rows"), "{large}");
 }

@@ -55,6 +55,15 @@ fn remote_reads_of_transfer_bench_are_read() {
     assert_eq!((each(&log), log.skipped.len()), (one_way(), 0));
 }
 
+/// Where rocm-bandwidth-test prints means, only its titles differ.
+#[test]
+fn means_of_rocm_bandwidth_test_are_read() {
+    let means = ONE_WAY.replace("copy peak", "copy average");
+    assert_eq!((each(&read(&means)), read(&means).skipped.len()), (one_way(), 0));
+    let both = read(&means.replace("Unidirectional", "Bidirectional"));
+    assert!(!both.experiments.is_empty() && both.experiments.iter().all(|e| e.transfers.len() == 2));
+}
+
 #[test]
 fn a_matrix_with_columns_that_are_not_known_is_listed() {
     let unread = ONE_WAY.replace("SRC+EXE\\DST", "FROM\\TO");

@@ -2,7 +2,7 @@
 
 use crate::common::{machine, machine_of};
 use weir_calibrate::read::{LogKind, ReadOptions, read_log_text};
-use weir_calibrate::{Collective, Log, MeasuredEnd};
+use weir_calibrate::{Collective, Experiment, Log, MeasuredEnd};
 use weir_scenario::Machine;
 
 const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
@@ -18,7 +18,7 @@ fn good(machine: &Machine, text: &str) -> (LogKind, Log) {
 /// Ends of the first transfer, number of transfers, and GB/s of all together.
 fn each<'m>(machine: &'m Machine, log: &Log) -> Vec<(&'m str, &'m str, usize, f64)> {
     let name = |node| machine.node_name(node);
-    let one = |e: &weir_calibrate::Experiment| {
+    let one = |e: &Experiment| {
         let bytes: f64 = match e.rows[0].end {
             MeasuredEnd::Transfer(at) => e.transfers[at].bytes as f64,
             MeasuredEnd::Last => e.transfers.iter().map(|t| t.bytes as f64).sum(),
@@ -195,6 +195,69 @@ fn copies_of_all_devices_are_of_those_that_nvbandwidth_lists() {
         let (_, log) = good(&machine, &log);
         assert_eq!(log.experiments[0].transfers.len(), transfers);
     }
+}
+
+/// Two pairs of GPUs without peer access to each other: nvbandwidth leaves out what it cannot copy, so that the sum of a column is that
+/// of one copy. Without a matrix of pairs nothing says so.
+#[test]
+fn sums_of_nvbandwidth_are_over_the_peers_that_a_device_reaches() {
+    let machine = machine(SOCKETS, &[]);
+    let head = "           0         1         2         3\n";
+    let pairs = |test: &str| {
+        format!(
+            "Running {test}.\nmemcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n{head} 0 N/A 21 N/A N/A\n 1 22 N/A N/A N/A\n \
+             2 N/A N/A N/A 23\n 3 N/A N/A 24 N/A\n\n"
+        )
+    };
+    let sums = |test: &str| format!("Running {test}.\nmemcpy CE All Gpus (GB/s)\n{head} 0 20 20 20 20\n\n");
+    let read = |text: &str| good(&machine, &format!("nvbandwidth Version: v0.5\n\n{text}")).1;
+    let (into, out) = ("all_to_one_write_ce", "one_to_all_write_ce");
+    for (test, from, to) in [(into, [1, 0, 3, 2], [0, 1, 2, 3]), (out, [0, 1, 2, 3], [1, 0, 3, 2])] {
+        // Kernels need the same access, though their rates are not used.
+        for pair in ["device_to_device_memcpy_read_ce", "device_to_device_memcpy_write_sm"] {
+            // The sums may stand before the pairs.
+            for log in [format!("{}{}", pairs(pair), sums(test)), format!("{}{}", sums(test), pairs(pair))] {
+                let log = read(&log);
+                let sums: Vec<&Experiment> = log.experiments.iter().filter(|e| e.name.starts_with(test)).collect();
+                let expected = (0..4).map(|i| (format!("gpu{}", from[i]), format!("gpu{}", to[i])));
+                for (sum, expected) in sums.iter().zip(expected) {
+                    let one = sum.transfers[0];
+                    let found = (machine.node_name(one.from).to_owned(), machine.node_name(one.to).to_owned());
+                    assert_eq!((sum.transfers.len(), found), (1, expected));
+                    assert!((one.bytes as f64 / sum.rows[0].seconds - 20e9).abs() < 1.0, "the rate of one copy");
+                }
+                assert!(sums.len() == 4 && !log.notes.concat().contains("assumed in"), "{:?}", log.notes);
+            }
+        }
+    }
+    let log = read(&sums(into));
+    assert!(log.experiments.iter().all(|e| e.transfers.len() == 3), "{:?}", log.experiments);
+    assert!(log.notes.concat().contains("all peers assumed in `all_to_one` and `one_to_all`"), "{:?}", log.notes);
+    // A device without peers copies nothing.
+    let alone = pairs("device_to_device_memcpy_read_ce").replace("21", "N/A").replace("22", "N/A");
+    let log = read(&(alone + &sums(into)));
+    let sums = log.experiments.iter().filter(|e| e.name.starts_with(into)).count();
+    assert!(sums == 2 && log.skipped[0].why.contains("can reach no other device"), "{:?}", log.skipped);
+}
+
+/// Tests of one pair over NCCL and RCCL are named as what they are; collectives are tests of no pair.
+#[test]
+fn pairs_of_osu_over_nccl_are_refused_for_their_kernels() {
+    let machine = machine(SOCKETS, &[]);
+    let options = ReadOptions { pair: Some("gpu0,gpu1".to_owned()), ..ReadOptions::default() };
+    let why = |title: &str| {
+        let text =
+            format!("# OSU {title} v7.4\n# Datatype: ncclChar.\n# Size      Bandwidth (MB/s)\n1048576   19000.1\n");
+        let (kind, log) = read_log_text("log", &text, &machine, &options).expect("a log");
+        assert_eq!((kind, log.experiments.len(), log.skipped.len()), (LogKind::Osu, 0, 1));
+        log.skipped[0].why.clone()
+    };
+    for title in ["NCCL-CUDA Bandwidth Test", "NCCL-CUDA Latency Test", "RCCL-ROCM Bi-Directional Bandwidth Test"] {
+        let why = why(title);
+        let words = [title, "sends each message by a kernel of its own", "osu_bw D D", "sendrecv_perf"];
+        assert!(words.iter().all(|words| why.contains(words)), "{why}");
+    }
+    assert!(why("NCCL-CUDA Allreduce Latency Test").contains("is not a test of one pair"));
 }
 
 #[test]

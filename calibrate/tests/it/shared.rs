@@ -200,3 +200,30 @@ fn what_a_topology_lacks_is_proposed() {
     assert!(text.contains("add `memory: { bandwidth: 130.000GB/s }` to `rc0/cpu`"), "{text}");
     assert!(!all(&truth).contains("add `"), "{}", all(&truth));
 }
+
+/// One direction is slower than the other alone, so that the time of both is its: 1 GB at 20 GB/s. Only what is slower than that asks for
+/// something shared.
+#[test]
+fn one_time_of_both_ways_is_compared_with_the_slower() {
+    let machine = machine_of(&sockets("", ""));
+    let (a, b) = ("rc0/gpu0", "rc0/gpu1");
+    let timed = |copies: &[(&str, &str, u64)], seconds: f64| {
+        let mut e = group(&machine, "copies", copies);
+        e.rows.truncate(1);
+        (e.rows[0].end, e.rows[0].seconds) = (MeasuredEnd::Last, seconds);
+        e
+    };
+    let asked = |slow: f64, both: f64| {
+        let copies = [timed(&[(a, b, GB)], slow), timed(&[(b, a, GB)], 0.02), timed(&[(a, b, GB), (b, a, GB)], both)];
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: false };
+        warnings(&machine, &copies, &fitted(&machine, &copies), made).join("\n")
+    };
+    assert!(!asked(0.05, 0.05).contains("add `"), "{}", asked(0.05, 0.05));
+    let shared = asked(0.05, 0.08);
+    assert!(shared.contains("add `shared: 25.000GB/s` to link type `pcie`"), "2 GB in 80 ms: {shared}");
+    // No lone copy says what the slower way has alone.
+    let copies = [timed(&[(b, a, GB)], 0.02), timed(&[(a, b, GB), (b, a, GB)], 0.05)];
+    let made = Made { arbiter: "max-min", arbiters: &[], per_link: false };
+    let text = warnings(&machine, &copies, &fitted(&machine, &copies), made).join("\n");
+    assert!(!text.contains("add `"), "{text}");
+}

@@ -276,6 +276,11 @@ fn outputs_that_are_no_logs_are_named_with_what_to_run() {
         (showtopo, "rocm-smi --showtopo", "rocm-bandwidth-test -a"),
         ("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-7\n", "nvidia-smi topo -m", "nvbandwidth -j"),
         ("<system version=\"1\">\n</system>\n", "NCCL's dump", "weir import"),
+        (
+            "{ \"results\": [ { \"size\": 8, \"out_of_place\": { \"time\": 1.0 } } ] }\n",
+            "nccl-tests as JSON",
+            "text output",
+        ),
         ("-[0000:00]-+-00.0  Intel\n", "lspci", "weir import"),
         ("-+-[0000:e0]-+-00.0  Intel\n", "lspci", "weir import"),
         ("0000:00:00.0 Host bridge [0600]: Intel Corporation [8086:1237]\n", "lspci", "weir import"),

@@ -12,7 +12,7 @@ use crate::machine::{Device, DeviceKind, End, Machine, Parent, Root, Up, Wire};
 use crate::pcie::PcieLink;
 use crate::refusal::Refusal;
 
-/// NVLinks of one GPU at most (18 on NVIDIA's H100 and B200): where a matrix has more in a row, they lead to an NVSwitch.
+/// NVLinks of one GPU at most (18 on NVIDIA's H100 and B200), where the text does not name its model.
 const LINKS: u32 = 18;
 
 pub(super) fn machine(
@@ -41,6 +41,7 @@ pub(super) fn machine(
         let mut device = Device::new(kind, None, Up::Pcie(PcieLink::new(None, None)));
         device.number = name.strip_prefix("GPU").and_then(|number| number.parse().ok());
         device.label.clone_from(name);
+        device.has_memory_node = matrix.has_memory_node[i];
         if let Some(listed) = device.number.and_then(|number| listed.get(&number)) {
             device.label.clone_from(&listed.name);
             (device.bus, device.gpu, device.module) = (listed.bus, listed.gpu(), listed.module());
@@ -170,14 +171,21 @@ fn places(matrix: &Matrix, nodes: &[usize], findings: &mut Findings) -> Vec<usiz
     nodes.iter().map(|&node| if shown.contains(&node) { node } else { target }).collect()
 }
 
-/// Lateral links. Where a GPU would have more NVLinks than there are, all of them lead to an NVSwitch.
+/// NVLinks that a GPU has at most.
+fn links_of(machine: &Machine, gpu: usize) -> u32 {
+    machine.devices[gpu].module.filter(|model| !model.has_xgmi()).map_or(LINKS, |model| model.links)
+}
+
+/// Lateral links. Where a GPU would have more NVLinks than its model has, all of them lead to an NVSwitch.
 fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: &mut Findings) {
     let links = |i: usize, j: usize| match matrix.ways[i][j] {
         Way::Nv(links) => links.min(LINKS),
         _ => 0,
     };
     let all = 0..matrix.names.len();
-    let through_switch = all.clone().any(|i| all.clone().map(|j| links(i, j)).sum::<u32>() > LINKS);
+    let limit = |i: usize| links_of(machine, devices[i]);
+    let above = all.clone().find(|&i| all.clone().map(|j| links(i, j)).sum::<u32>() > limit(i)).map(limit);
+    let through_switch = above.is_some();
     let mut any = false;
     for i in all.clone() {
         let most = all.clone().map(|j| links(i, j)).max().unwrap_or(0);
@@ -194,10 +202,9 @@ fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: 
         }
     }
     if any {
-        let how = if through_switch {
-            "lead to NVSwitches, as there are more than 18 in a row"
-        } else {
-            "join GPUs directly"
+        let how = match above {
+            Some(links) => format!("lead to NVSwitches, as there are more than {links} in a row"),
+            None => "join GPUs directly".to_owned(),
         };
         let unknown = devices.iter().any(|&device| {
             machine.devices[device].kind == DeviceKind::Gpu && machine.devices[device].gpu == Gpu::Unknown

@@ -80,6 +80,8 @@ pub(super) struct Matrix {
     pub(super) numa: Vec<NumaNodes>,
     /// The CPU affinity of each row, where the text has it.
     pub(super) cpus: Vec<String>,
+    /// Whether the memory of each GPU is a NUMA node of its own.
+    pub(super) has_memory_node: Vec<bool>,
 }
 
 impl Matrix {

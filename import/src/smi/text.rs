@@ -88,6 +88,7 @@ struct MatrixRow {
     ways: Vec<Way>,
     cpus: String,
     numa: NumaNodes,
+    has_memory_node: bool,
 }
 
 /// The devices of the head: names of GPUs and network cards up to `CPU Affinity`.
@@ -139,23 +140,39 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow
         let message = format!("row {}: no X where the device meets itself", names[own]);
         return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
     }
-    let (cpus, numa) = affinities(rest);
-    Ok(MatrixRow { ways, cpus: cpus.to_owned(), numa: NumaNodes::read(numa) })
+    let Affinities { cpus, numa, memory } = affinities(rest);
+    let has_memory_node = names[own].starts_with("GPU") && NumaNodes::read(memory).is_known();
+    Ok(MatrixRow { ways, cpus: cpus.to_owned(), numa: NumaNodes::read(numa), has_memory_node })
 }
 
-/// The CPU affinity and the NUMA affinity behind the cells of a row. Tabs keep the columns apart where the first one is empty; drivers
-/// before the column `GPU NUMA ID` write two of them between the affinities.
-fn affinities(rest: &str) -> (&str, &str) {
+/// The columns behind the cells of a row.
+struct Affinities<'l> {
+    /// `CPU Affinity`.
+    cpus: &'l str,
+    /// `NUMA Affinity`.
+    numa: &'l str,
+    /// `GPU NUMA ID`: the node that the memory of the GPU is, else `N/A`.
+    memory: &'l str,
+}
+
+/// What stands behind the cells of a row. Tabs keep the columns apart where the first one is empty; drivers before the column
+/// `GPU NUMA ID` write two of them between the affinities, later ones two before that column.
+fn affinities(rest: &str) -> Affinities<'_> {
     if rest.contains('\t') {
         // What stands before the first tab is the end of the last cell, unless that tab was lost.
         let lost = rest.split('\t').next().is_some_and(|text| !text.trim().is_empty());
         let columns: Vec<&str> = rest.split('\t').skip(usize::from(!lost)).map(str::trim).collect();
         let at = |column: usize| columns.get(column).copied().unwrap_or("");
         let old = columns.len() <= 3 && at(1).is_empty();
-        return (at(0), if old { at(2) } else { at(1) });
+        let last = columns.iter().skip(2).rfind(|column| !column.is_empty()).copied().unwrap_or("");
+        return match old {
+            true => Affinities { cpus: at(0), numa: at(2), memory: "" },
+            false => Affinities { cpus: at(0), numa: at(1), memory: last },
+        };
     }
     let mut words = rest.split_whitespace();
-    (words.next().unwrap_or(""), words.next().unwrap_or(""))
+    let mut next = || words.next().unwrap_or("");
+    Affinities { cpus: next(), numa: next(), memory: next() }
 }
 
 /// A cell at the beginning of a text, and the rest.
@@ -204,8 +221,9 @@ fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findi
     }
     report_unlike(&unlike, findings);
     let numa = rows.iter().map(|row| row.numa.clone()).collect();
+    let has_memory_node = rows.iter().map(|row| row.has_memory_node).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
-    Ok(Matrix { names, ways, numa, cpus })
+    Ok(Matrix { names, ways, numa, cpus, has_memory_node })
 }
 
 fn report_unlike(pairs: &[String], findings: &mut Findings) {

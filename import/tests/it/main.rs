@@ -15,6 +15,7 @@ mod overrides;
 mod random;
 mod rocm;
 mod samples;
+mod smi;
 mod traps;
 mod variants;
 mod xml;

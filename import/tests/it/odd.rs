@@ -57,6 +57,31 @@ fn vendors_and_displays() {
     assert_eq!(gpus("0x030000", "0x1002", "0x744c"), 1, "a Radeon");
 }
 
+/// Accelerators of other makers come behind all GPUs, and nothing is said of NVIDIA's numbers where there are none.
+#[test]
+fn makers_that_are_not_known_come_last() {
+    let accelerator = |bus: u8, vendor: &str, device: &str| {
+        pci(bus, "0x120000", &format!("vendor=\"{vendor}\" device=\"{device}\""), "16 GT/s", 16, "")
+    };
+    let (gaudi, mi300x) = (accelerator(1, "0x1da3", "0x1020"), accelerator(2, "0x1002", "0x74a1"));
+    let trainium = accelerator(3, "0x1d0f", "0x7164");
+    let h100 = pci(4, "0x030200", "vendor=\"0x10de\" device=\"0x2331\"", "32 GT/s", 16, "");
+    let order = |import: &Import| -> Vec<u8> {
+        let bus = |n: usize| {
+            let line = import.yaml.lines().find(|line| line.trim_start().starts_with(&format!("gpu{n}:")));
+            let (_, rest) = line.and_then(|line| line.split_once("0000:")).expect("a bus id");
+            rest[..2].parse().expect("a bus")
+        };
+        (0..import.counts.gpus).map(bus).collect()
+    };
+    let others = good(&system(&[&*gaudi, &*mi300x, &*trainium].concat()));
+    assert_eq!(order(&others), [2, 1, 3]);
+    assert!(!notes(&others).contains("NVIDIA's come first"), "{}", notes(&others));
+    let all = good(&system(&[gaudi, mi300x, trainium, h100].concat()));
+    assert_eq!(order(&all), [4, 2, 1, 3]);
+    assert!(notes(&all).contains("with the numbers of CUDA; gpu1, gpu2, gpu3 are the others'"), "{}", notes(&all));
+}
+
 fn hwloc(devices: &str, matrices: &str) -> String {
     format!(
         "<topology version=\"2.0\">\n<object type=\"Machine\" gp_index=\"1\">\n<object type=\"Bridge\" gp_index=\"5\" \

@@ -49,6 +49,9 @@ struct Details {
     order: Option<order::Found>,
     /// Bytes that over the simulated time are these bandwidths.
     moved: Bandwidths,
+    /// The host shows them.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'static [&'static str],
 }
 
 /// Algorithm and bus bandwidth of nccl-tests, B/s.
@@ -78,6 +81,7 @@ impl Collective {
         let (size, bus_factor) = (self.size as f64, self.kind.bus_factor(self.ranks.len() as f64));
         let over = |seconds: f64| if seconds > 0.0 { size / seconds } else { 0.0 };
         let bandwidths = |algbw: f64| Bandwidths { algbw, busbw: bus_factor * algbw };
+        let is_one_way = self.phases.iter().flatten().any(|group| group.steps.one_way().is_some());
         let rounds = |phase: &resolve::Phase| phase.iter().map(|group| group.steps.rounds()).max().unwrap_or(0);
         let bound = bound.map(|bound| BoundDetails {
             seconds: seconds(bound.time),
@@ -98,6 +102,7 @@ impl Collective {
             bound,
             order: self.found,
             moved: bandwidths(size),
+            warnings: if is_one_way { &[ONE_WAY] } else { &[] },
         }
     }
 }
@@ -143,6 +148,10 @@ impl Resolved for Collective {
         choose(operation, "algorithm", None, choices, out)
     }
 }
+
+/// What [`steps`] cannot tell of a switch that adds or multicasts.
+const ONE_WAY: &str = "algorithm: all-gathers and reduce-scatters by `nvls` load links with all bytes both ways, though a switch \
+                       moves only a part one way; take bytes of links, and times beside other traffic, as upper bounds";
 
 /// Why a run takes longer than the bound.
 const BOUND: &str = "+the bound has neither latencies nor the protocol, and lets nobody wait";

@@ -5,9 +5,9 @@
 //! .c2: of channel 2; .k5: chunk 5; .t1: of the second tree; j1.0: rank 0 has ended phase 1
 //! ```
 //!
-//! A channel of a rank sends one message at a time, in the order of rounds. A message waits for all that its sender
-//! has got in the rounds before: since the channel keeps the order, it need name only what came after its last
-//! message.
+//! A channel of a rank sends one message at a time, in the order of rounds; with trees one of each tree and lane. A
+//! message waits for all that its sender has got in the rounds before: since the channel keeps the order, it need name
+//! only what came after its last message.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedTask, PlannedWork, Queue
 
 use super::params::Algorithm;
 use super::resolve::{Collective, Group};
-use super::steps::{Send, Steps};
+use super::steps::{LANES, Send, Steps};
 
 /// Adds the tasks of a collective.
 pub(super) fn plan(collective: &Collective, plan: &mut Plan) {
@@ -70,7 +70,7 @@ struct Channel {
     steps: Steps,
     chunks: u64,
     chunk: u64,
-    /// By position, then tree and way.
+    /// By position, then tree and lane.
     senders: Vec<Option<u32>>,
     /// By position.
     adders: Vec<Option<u32>>,
@@ -89,7 +89,7 @@ impl Tasks<'_> {
         let steps = self.collective.of_channel(&group.steps, number);
         let ((chunks, chunk), n, ranks) =
             (self.collective.chunks(&steps), group.ranks.len(), group.order(number).to_vec());
-        let (senders, adders) = (vec![None; 4 * n], vec![None; n]);
+        let (senders, adders) = (vec![None; steps.trees() * LANES * n], vec![None; n]);
         let of_rank = steps.trees() * chunks as usize;
         let places = vec![Got::default(); n * of_rank];
         let mut channel = Channel { ranks, number, steps, chunks, chunk, senders, adders, got: places };
@@ -185,9 +185,11 @@ impl Tasks<'_> {
         if channel.steps.algorithm == Algorithm::Direct {
             return None;
         }
-        let place = send.from as usize * 4 + usize::from(send.tree) * 2 + usize::from(send.back);
+        let lanes = channel.steps.trees() * LANES;
+        let lane = usize::from(send.tree) * LANES + usize::from(send.lane);
+        let place = send.from as usize * lanes + lane;
         let (rank, number, first) = (channel.ranks[send.from as usize], channel.number, self.first_round);
-        let name = || format!("send{first}.{rank}.{number}.{}", place % 4);
+        let name = || format!("send{first}.{rank}.{number}.{lane}");
         Some(*channel.senders[place].get_or_insert_with(|| self.plan.engine(name(), 1, EngineScope::Operation)))
     }
 

@@ -1,13 +1,14 @@
 //! A collective with every value resolved: ranks, phases, what a step costs.
 
-use weir_plugin_api::{CallError, NodeId, PS_PER_S, RouteInfo, Surroundings};
+use weir_plugin_api::{CallError, Direction, LinkId, NodeId, PS_PER_S, RouteInfo, Surroundings};
 
 use super::order::{self, Found};
 use super::params::{Algorithm, CollectiveParams, Kind, Order};
 use super::steps::Steps;
 use super::{graph, levels};
+use crate::links::RouteLinks;
 use crate::machine::machines;
-use crate::operation::{MOST_TIME_PS, check_count, refused};
+use crate::operation::{FORWARD, MOST_TIME_PS, check_count, refused};
 use crate::quantities::MOST_BYTES;
 
 /// Some ranks that do a collective among themselves.
@@ -120,7 +121,7 @@ impl Collective {
         let ends = [from, to].map(|rank| NodeId(self.ranks[rank as usize]));
         surroundings.routes.route(ends[0], ends[1]).ok_or_else(|| {
             refused(format!(
-                "ranks: the topology has no route from rank {from} to rank {to}; name devices that links connect"
+                "ranks: the topology has no route from rank {from} to rank {to}; name devices that links connect; {FORWARD}"
             ))
         })
     }
@@ -164,8 +165,37 @@ impl Collective {
                     return Err(refused(text));
                 }
             }
+            self.check_one_way(surroundings, group)?;
         }
         Ok(())
+    }
+
+    /// Where the switch moves all bytes one way alone, the plan has them both ways: the other way must not be the narrower one.
+    fn check_one_way(&self, surroundings: &Surroundings<'_>, group: &Group) -> Result<(), CallError> {
+        let Some(way) = group.steps.one_way() else { return Ok(()) };
+        // Of a fabric that is too large it is not known.
+        let Some(links) = RouteLinks::new(surroundings.fabric, group.ranks.len()) else { return Ok(()) };
+        let [mut up, mut down] = [f64::INFINITY; 2];
+        for (&rank, &next) in group.ranks.iter().zip(group.ranks.iter().cycle().skip(1)) {
+            let mut route = Vec::new();
+            links.add(self.ranks[rank as usize], self.ranks[next as usize], &mut route);
+            if let [to_switch, from_switch] = route[..] {
+                let of = |link: LinkId| surroundings.fabric.bandwidth[link.index()];
+                (up, down) = (up.min(of(to_switch)), down.min(of(from_switch)));
+            }
+        }
+        let (all, part, wider) = match way {
+            Direction::Up => (up, down, "to the switch than from"),
+            _ => (down, up, "from the switch than to"),
+        };
+        if all <= part {
+            return Ok(());
+        }
+        let kind = group.steps.kind.word();
+        Err(refused(format!(
+            "algorithm: {kind} by `nvls` has all bytes both ways in its plan, and links are wider {wider} it; give them as \
+             much bandwidth both ways, or choose another algorithm"
+        )))
     }
 }
 

@@ -1,20 +1,22 @@
 //! Execution traces of Chakra (Sridharan et al., *Chakra: Advancing Performance Benchmarking and Co-design using Standardized
 //! Execution Traces*, 2023): a protobuf file for each rank, schema `et_def.proto`.
 //!
-//! A file is a row of messages, each behind its length: one of `GlobalMetadata`, then the nodes. Of a node are read: its
-//! number, type, dependencies, duration, and the attributes `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type`,
-//! `comm_root`, `num_ops`, `tensor_size`, `pg_name` and `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it.
-//! Collectives become messages of the ranks of their group ([`super::collectives`]), those of NCCL's rings where there are some.
+//! A file is a row of messages, each behind its length: one of `GlobalMetadata`, which may be left out, then the nodes, read in
+//! the order of [`super::chakra_order`]. Of a node are read: its number, type, dependencies, duration, and the attributes
+//! `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `comm_type`, `comm_root`, `num_ops`, `tensor_size`, `pg_name` and
+//! `involved_dim`. `comm_size` of a collective is what a rank puts in, as ASTRA-sim has it. Collectives become messages of the
+//! ranks of their group ([`super::collectives`]), those of NCCL's rings where there are some.
 
 use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
+use super::chakra_order::{Head, in_order};
 use super::collectives::{Member, Steps};
 use super::operations::{Dependency, FIRST_TAG, Operation, Problem, Program, Work, shown};
 use super::params::ProgramParams;
 use super::process_groups::{GROUP_BITS, Group, groups};
-use super::protobuf::{Field, Value, fields, messages};
+use super::protobuf::{Field, Value, fields};
 use crate::operation::refused;
 use crate::quantities::MOST_BYTES;
 
@@ -78,7 +80,7 @@ struct Reader {
     rank: u32,
     /// Of the node that is read.
     node: u64,
-    /// Its place in its file; the first is 1.
+    /// The place of its message in its file.
     number: u32,
     /// All ranks first.
     groups: Vec<Group>,
@@ -91,7 +93,6 @@ struct Reader {
 struct Node {
     id: u64,
     kind: u64,
-    dependencies: Vec<u64>,
     /// Microseconds.
     duration: u64,
     attributes: BTreeMap<String, u64>,
@@ -102,13 +103,11 @@ struct Node {
 }
 
 impl Node {
-    fn read(message: &[u8]) -> Result<Self, Problem> {
-        let mut node = Self::default();
-        for field in fields(message) {
+    fn read(head: &Head<'_>) -> Result<Self, Problem> {
+        let mut node = Self { id: head.id, ..Self::default() };
+        for field in fields(head.message) {
             match field? {
-                Field { number: 1, value: Value::Number(id) } => node.id = id,
                 Field { number: 3, value: Value::Number(kind) } => node.kind = kind,
-                Field { number: 4 | 5, value } => node.dependencies.extend(value.numbers()?),
                 Field { number: 7, value: Value::Number(duration) } => node.duration = duration,
                 Field { number: 10, value: Value::Bytes(attribute) } => {
                     let Attribute { name, number, group, is_of_dimensions } = Attribute::read(attribute)?;
@@ -195,32 +194,27 @@ impl Attribute {
 
 impl Reader {
     fn trace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
-        let mut ends: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        let mut waits = Vec::new();
-        // The first message is about the file.
         if bytes.is_empty() {
             return Err("its file is empty; write the trace again".to_owned());
         }
-        for (number, message) in (0..).zip(messages(bytes)) {
-            let message = message?;
-            if number == 0 {
-                continue;
-            }
-            let node = Node::read(message).map_err(|problem| format!("message {number}: {problem}"))?;
-            (self.node, self.number) = (node.id, number);
+        let heads = in_order(bytes)?;
+        let mut ends: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        for head in &heads {
+            let Head { number, id, .. } = *head;
+            let node = Node::read(head).map_err(|problem| format!("message {number}: {problem}"))?;
+            (self.node, self.number) = (id, number);
             self.program.count(KINDS.get(node.kind as usize).copied().unwrap_or_default());
             let parts = self.node(&node)?;
-            if ends.insert(node.id, parts).is_some() {
-                return Err(format!("node {} is given twice; correct the trace", node.id));
+            if ends.insert(id, parts).is_some() {
+                return Err(format!("node {id} is given twice; correct the trace"));
             }
-            waits.push((node.id, parts.0, node.dependencies));
         }
-        for (id, first, dependencies) in waits {
+        for Head { id, dependencies, .. } in &heads {
             for on in dependencies {
-                let Some(&(_, last)) = ends.get(&on) else {
+                let (Some(&(of, _)), Some(&(_, on))) = (ends.get(id), ends.get(on)) else {
                     return Err(format!("node {id} waits for node {on}, which is not in the trace; correct it"));
                 };
-                self.program.dependencies.push(Dependency { of: first, on: last, begin: false });
+                self.program.dependencies.push(Dependency { of, on, begin: false });
             }
         }
         Ok(())

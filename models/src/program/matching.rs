@@ -26,7 +26,7 @@ struct Open {
 /// any tag, whose send is known once the program runs.
 pub(super) fn partners(program: &Program, successors: &Successors) -> Vec<u32> {
     let mut partner = vec![NONE; program.operations.len()];
-    match_in(program, &in_order(program, successors), &mut partner);
+    match_in(program, &in_order(program.waits(), successors), &mut partner);
     partner
 }
 
@@ -62,10 +62,9 @@ pub(super) fn partners_so_far(program: &Program, taken_by: &[u32], progress: &Pr
     partner
 }
 
-/// All operations, each behind those that it waits for; of those that are ready the first of the file. What waits for itself
-/// comes at the end.
-pub(super) fn in_order(program: &Program, successors: &Successors) -> Vec<u32> {
-    let mut left = program.waits();
+/// All operations by how many others each waits for, each behind those; of those that are ready the first of the file. What
+/// waits for itself comes at the end.
+pub(super) fn in_order(mut left: Vec<u32>, successors: &Successors) -> Vec<u32> {
     let mut ready: BinaryHeap<Reverse<u32>> =
         (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| Reverse(number)).collect();
     let mut order = Vec::with_capacity(left.len());

@@ -11,6 +11,7 @@
 //! *LogGP: Incorporating Long Messages into the LogP Model*, SPAA 1995.
 
 mod chakra;
+mod chakra_order;
 mod collectives;
 mod fabric;
 mod first_come;

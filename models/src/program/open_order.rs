@@ -81,7 +81,7 @@ impl Lists {
     /// `None` where no key has two.
     fn of(program: &Program, successors: &Successors) -> Option<Self> {
         let mut place = vec![0_u32; program.operations.len()];
-        (0..).zip(in_order(program, successors)).for_each(|(at, number)| place[number as usize] = at);
+        (0..).zip(in_order(program.waits(), successors)).for_each(|(at, number)| place[number as usize] = at);
         let keyed = (0..place.len() as u32).filter_map(|number| Some((key(program, number)?, number)));
         let mut all: Vec<(Key, u32)> = keyed.collect();
         all.sort_unstable_by_key(|&(key, number)| (key, place[number as usize]));

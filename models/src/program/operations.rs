@@ -186,23 +186,12 @@ impl Program {
 
     /// How many dependencies each operation has.
     pub(super) fn waits(&self) -> Vec<u32> {
-        let mut waits = vec![0; self.operations.len()];
-        self.dependencies.iter().for_each(|d| waits[d.of as usize] += 1);
-        waits
+        Successors::waits(self.operations.len(), &self.dependencies)
     }
 
     /// For each operation: those that wait for its begin or end.
     pub(super) fn successors(&self) -> Successors {
-        let mut first = vec![0_u32; self.operations.len() + 1];
-        self.dependencies.iter().for_each(|d| first[d.on as usize + 1] += 1);
-        (1..first.len()).for_each(|i| first[i] += first[i - 1]);
-        let mut next = first.clone();
-        let mut list = vec![(0, false); self.dependencies.len()];
-        for d in &self.dependencies {
-            list[next[d.on as usize] as usize] = (d.of, d.begin);
-            next[d.on as usize] += 1;
-        }
-        Successors { first, list }
+        Successors::new(self.operations.len(), &self.dependencies)
     }
 
     /// Refuses ranks that are not there, and times beyond what a run may have.
@@ -246,6 +235,26 @@ pub(super) struct Successors {
 }
 
 impl Successors {
+    pub(super) fn new(count: usize, dependencies: &[Dependency]) -> Self {
+        let mut first = vec![0_u32; count + 1];
+        dependencies.iter().for_each(|d| first[d.on as usize + 1] += 1);
+        (1..first.len()).for_each(|i| first[i] += first[i - 1]);
+        let mut next = first.clone();
+        let mut list = vec![(0, false); dependencies.len()];
+        for d in dependencies {
+            list[next[d.on as usize] as usize] = (d.of, d.begin);
+            next[d.on as usize] += 1;
+        }
+        Self { first, list }
+    }
+
+    /// How many dependencies each of `count` has.
+    pub(super) fn waits(count: usize, dependencies: &[Dependency]) -> Vec<u32> {
+        let mut waits = vec![0; count];
+        dependencies.iter().for_each(|d| waits[d.of as usize] += 1);
+        waits
+    }
+
     pub(super) fn of(&self, operation: u32) -> &[(u32, bool)] {
         let at = operation as usize;
         &self.list[self.first[at] as usize..self.first[at + 1] as usize]

@@ -92,6 +92,17 @@ pub(super) fn rank(text: &str) -> Result<u32, Problem> {
     rank.ok_or_else(|| format!("`{}` is no rank; begin each line with a number below {MOST_RANKS}", shown(word)))
 }
 
+/// How many arguments an action may have that is no message and no collective; `None` for those that are, and those that are not
+/// read. As `src/smpi/internals/smpi_replay.cpp` has them (`CHECK_ACTION_PARAMS`).
+fn most_arguments(action: &str) -> Option<usize> {
+    match action {
+        "finalize" => Some(0),
+        "init" | "comm_size" | "compute" | "sleep" | "waitall" => Some(1),
+        "wait" | "test" => Some(3),
+        _ => None,
+    }
+}
+
 /// A request that is not waited for yet, by source, destination and tag.
 type Requests = BTreeMap<(u32, u32, u32), VecDeque<u32>>;
 
@@ -131,6 +142,9 @@ impl Reader {
         let action = words.next().ok_or("the line has no action; write `<rank> <action> …`")?.to_lowercase();
         let (words, unit) = (words.collect::<Vec<_>>(), self.unit[rank as usize] * self.scale);
         let given = Arguments { action: &action, words: &words, unit };
+        if let Some(most) = most_arguments(&action) {
+            given.typed(most, 0)?;
+        }
         match action.as_str() {
             "init" => self.unit[rank as usize] = if given.words.is_empty() { 1.0 } else { DOUBLE },
             "finalize" | "comm_size" | "comm_dup" | "location" | "test" => {}
@@ -141,7 +155,7 @@ impl Reader {
             "sleep" => _ = self.add(rank, Work::Compute { time: given.real(0)? * PS_PER_S as f64 }, false)?,
             "send" | "isend" | "recv" | "irecv" => self.message(rank, &given)?,
             "wait" => self.wait(rank, &given)?,
-            "waitall" => self.wait_all(rank)?,
+            "waitall" => self.wait_all(rank, &given)?,
             _ => self.collective(rank, &given)?,
         }
         self.program.count(&action);
@@ -198,7 +212,11 @@ impl Reader {
         self.join(rank, id.as_slice())
     }
 
-    fn wait_all(&mut self, rank: u32) -> Result<(), Problem> {
+    /// Of all that is open; some writers say of how many.
+    fn wait_all(&mut self, rank: u32, given: &Arguments<'_>) -> Result<(), Problem> {
+        if !given.words.is_empty() {
+            given.real(0)?;
+        }
         let open: Vec<u32> = std::mem::take(&mut self.requests[rank as usize]).into_values().flatten().collect();
         self.join(rank, &open)
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weir_plugin_api::{Estimates, LinkKind, NodeId, NodeKind, Plan, PlannedWork, SimDuration, Surroundings};
 use weir_sim_core::{FabricBuilder, LinkSpec};
 
-use crate::common::{CPU_A, GPU_A, World, details, equal, last, model, operation, plan, time_of};
+use crate::common::{CPU_A, GPU_A, World, details, equal, last, model, operation, plan, refusal, time_of};
 
 fn link(bandwidth: f64) -> LinkSpec {
     LinkSpec { up: bandwidth, down: bandwidth, latency: SimDuration(0), kind: LinkKind::NVLINK }
@@ -94,4 +94,77 @@ fn departures_of_trees_are_named() {
     assert!(because("broadcast", "tree", 3, json!({})).contains("all branches of the tree as long as the longest"));
     assert_eq!(because("broadcast", "tree", 4, json!({})), "");
     assert!(because("all-reduce", "double-binary-tree", 2, json!({})).contains("both trees in turn"));
+}
+
+/// Two binary trees at one switch, links of 1 B/ps: half of the bytes has half of every link, whether it comes from two
+/// children or goes to them. So a broadcast in chunks takes as long as a reduction whose additions take no time, and none takes
+/// longer than its formula, 2h(α + cβ) + (S − 2c)β for each way.
+#[test]
+fn two_trees_take_no_longer_down_than_up() {
+    let time = |kind: &str, n: u64, chunk: u64| {
+        let world = World::star(n as u32, 1e12, 500);
+        let (size, ranks) = (80_000, (1..=n).collect::<Vec<_>>());
+        let params =
+            json!({ "kind": kind, "algorithm": "double-binary-tree", "size": size, "ranks": ranks, "chunk": chunk });
+        let (in_trees, above, ways) = if kind == "all-reduce" { (n, 0, 2) } else { (n - 1, 1, 1) };
+        let h = u64::from(above + in_trees.next_power_of_two().ilog2());
+        let formula = ways * (2 * h * (1000 + chunk) + size - 2 * chunk);
+        assert_eq!((last(&world, "collective", &params).seconds * 1e12).round() as u64, formula, "{kind} of {n}");
+        let time = time_of(&world, "collective", &params);
+        assert!(time <= formula, "{kind} of {n} ranks in chunks of {chunk}: {time} ps, {formula} ps by the formula");
+        time
+    };
+    for n in 2..=17 {
+        for chunk in [1000, 4000] {
+            time("all-reduce", n, chunk);
+            assert_eq!(time("broadcast", n, chunk), time("reduce", n, chunk), "{n} ranks in chunks of {chunk}");
+        }
+        ["all-reduce", "broadcast", "reduce"].iter().for_each(|kind| _ = time(kind, n, 40_000));
+    }
+}
+
+/// Eight ranks, 8000 B: the switch moves 1000 B up from each and 8000 B down for an all-gather, and the other way round for a
+/// reduce-scatter. The plan has 8000 B both ways: as long as the way of all bytes is not the wider one that is the same time.
+#[test]
+fn a_switch_that_adds_needs_no_wider_links_one_way() {
+    let world = |up: f64, down: f64| {
+        let mut fabric = FabricBuilder::new();
+        let switch = fabric.root(NodeKind::Switch).unwrap();
+        (0..8).for_each(|_| _ = fabric.child(switch, NodeKind::Gpu, LinkSpec { up, down, ..link(up) }).unwrap());
+        World::new(fabric.build())
+    };
+    let params =
+        |kind: &str| json!({ "kind": kind, "algorithm": "nvls", "size": 8000, "ranks": (1..=8).collect::<Vec<_>>() });
+    let time = |kind: &str, up: f64, down: f64| {
+        equal(&world(up, down), "collective", &params(kind));
+        time_of(&world(up, down), "collective", &params(kind))
+    };
+    for (up, down) in [(1e12, 1e12), (4e12, 1e12)] {
+        assert_eq!(time("all-gather", up, down), 8000);
+        assert_eq!(time("reduce-scatter", down, up), 8000);
+    }
+    assert_eq!([time("all-reduce", 4e12, 1e12), time("all-reduce", 1e12, 4e12)], [9000; 2]);
+    for (kind, up, down, wider) in [
+        ("all-gather", 1e12, 4e12, "from the switch than to"),
+        ("reduce-scatter", 4e12, 1e12, "to the switch than from"),
+    ] {
+        let said = refusal(&world(up, down), "collective", &params(kind));
+        assert!(said.starts_with(&format!("algorithm: {kind} by `nvls`")) && said.contains(wider), "{said}");
+    }
+    let warnings = |kind: &str| details(&world(1e12, 1e12), "collective", &params(kind))["warnings"].clone();
+    for kind in ["all-gather", "reduce-scatter"] {
+        assert!(warnings(kind)[0].as_str().is_some_and(|text| text.contains("as upper bounds")), "{kind}");
+    }
+    assert_eq!(warnings("all-reduce"), Value::Null);
+}
+
+/// Links that join two ranks are no route where what stands between them does not forward.
+#[test]
+fn a_route_needs_nodes_that_forward() {
+    let mut fabric = FabricBuilder::new();
+    let host = fabric.root(NodeKind::Host).unwrap();
+    let ranks: Vec<u32> = (0..2).map(|_| fabric.child(host, NodeKind::Gpu, link(1e12)).unwrap().0).collect();
+    let params = json!({ "kind": "all-gather", "size": 8000, "ranks": ranks });
+    let said = refusal(&World::new(fabric.build()), "collective", &params);
+    assert!(said.contains("no route") && said.ends_with("networks and NICs forward"), "{said}");
 }

@@ -12,6 +12,7 @@ mod offload;
 mod offload_details;
 mod program;
 mod program_any;
+mod program_chakra;
 mod program_cpus;
 mod program_fabric;
 mod program_files;

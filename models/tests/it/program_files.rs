@@ -108,6 +108,9 @@ fn traces_of_simgrid_by_hand() {
     let doubles =
         ends("0 init 1\n1 init 1\n0 send 1 0 125\n1 irecv 0 0 125\n1 compute 5e6\n1 wait 0 1 0\n1 compute 1e3\n");
     assert_eq!(doubles, [0, 5_000_000 + 999 + 1_000]);
+    // Some writers have the number of messages behind `waitall`.
+    let counted = ends("0 send 1 0 1001\n1 irecv 0 0 1001\n1 test 0 1 0\n1 waitall 1\n");
+    assert_eq!(counted, [0, 1_000 + 1_000]);
     // A broadcast of 1 B among four: 0 to 2 and 1, 2 to 3.
     let all = ends("0 bcast 1\n1 bcast 1\n2 bcast 1\n3 bcast 1\n");
     assert_eq!(all, [0, 1_000, 1_000, 2_000]);
@@ -154,6 +157,15 @@ fn what_is_wrong_in_a_trace_is_said_with_its_line() {
         ("0 frob 1\n", "line 1: no action is named `frob`"),
         ("0 send 1 0\n", "`send` has 2 arguments, too few; add argument 3"),
         ("0 send 1 0 5 30\n1 recv 0 0 5\n", "no type of data from 0 to 29"),
+        ("0 compute 1e9 2e9\n", "line 1: `2e9` behind `compute` is an argument too many; leave it out"),
+        ("0 sleep 1 2\n", "`2` behind `sleep` is an argument too many"),
+        ("0 init 1 2\n", "`2` behind `init` is an argument too many"),
+        ("0 finalize 1\n", "`1` behind `finalize` is an argument too many"),
+        ("0 comm_size 2 2\n", "`2` behind `comm_size` is an argument too many"),
+        ("0 isend 1 0 10\n0 wait 0 1 0 7 7\n1 recv 0 0 10\n", "line 2: `7` behind `wait` is an argument too many"),
+        ("0 isend 1 0 10\n0 test 0 1 0 7\n1 recv 0 0 10\n", "line 2: `7` behind `test` is an argument too many"),
+        ("0 waitall junk\n", "argument 1 of `waitall` is `junk`; give a number"),
+        ("0 waitall 1 junk\n", "`junk` behind `waitall` is an argument too many"),
         ("0 wait 0 1 3\n", "no isend or irecv from 0 to 1 with tag 3 is open"),
         ("0 recv 1 0 5\n1 compute 1\n", "rank 0, line 1: receive 5 B from rank 1, tag 0 has no send"),
         ("0 allreduce 5 0\n1 compute 1\n", "has no send"),
@@ -171,7 +183,7 @@ fn what_is_wrong_in_a_trace_is_said_with_its_line() {
 }
 
 /// A file as the host gives it.
-fn content(bytes: &[u8]) -> Value {
+pub fn content(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => json!(text),
         Err(_) => json!({ "bytes": bytes.iter().map(|&byte| char::from(byte)).collect::<String>() }),
@@ -202,19 +214,19 @@ fn chakra_and_msccl_agree_on_the_ring() {
 }
 
 /// Fields of protobuf below 128: a number, and a block of bytes; an attribute of a node of Chakra; a message behind its length.
-fn number(field: u8, value: u8) -> Vec<u8> {
+pub fn number(field: u8, value: u8) -> Vec<u8> {
     vec![field << 3, value]
 }
 
-fn block(field: u8, bytes: &[u8]) -> Vec<u8> {
+pub fn block(field: u8, bytes: &[u8]) -> Vec<u8> {
     [&[field << 3 | 2, bytes.len() as u8], bytes].concat()
 }
 
-fn attribute(name: &str, value: u8) -> Vec<u8> {
+pub fn attribute(name: &str, value: u8) -> Vec<u8> {
     block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
 }
 
-fn framed(message: Vec<u8>) -> Vec<u8> {
+pub fn framed(message: Vec<u8>) -> Vec<u8> {
     [vec![message.len() as u8], message].concat()
 }
 
@@ -350,7 +362,7 @@ fn unmatched_messages_are_counted() {
     let trace = unmatched(&[("a.txt", b"0 allreduce 8 1e15\n1 allreduce 8 1e15\n")]);
     assert_eq!(trace, Some(Unmatched::default()));
     // A send to rank 9 of one trace of Chakra: message 1 is about the file.
-    let about = [2, 8, 1];
+    let about = [3, 10, 1, b'1'];
     let attribute = |name: &str, value: u8| {
         let inner = [&[10, name.len() as u8][..], name.as_bytes(), &[72, value]].concat();
         [&[82, inner.len() as u8][..], &inner].concat()

@@ -7,7 +7,9 @@ use weir_optimize::order::{OrderError, OrderOptions, OrderProblem, TaskRefusal, 
 use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Vary};
 use weir_sim_core::api::{CallError, Flags, Grant, NodeKind, PhaseView, RateArbiter, SimTime};
-use weir_sim_core::{EngineId, FabricBuilder, Routes, ServiceId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
+use weir_sim_core::{
+    AnswerError, EngineId, FabricBuilder, Routes, ServiceId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
+};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -154,6 +156,32 @@ impl RateArbiter for Fixed {
     }
 }
 
+/// It claims to be pure, and gives every other answer half of the rate.
+#[derive(Default)]
+struct Alternating(u32);
+
+impl RateArbiter for Alternating {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+        self.0 += 1;
+        grant.rates.fill(if self.0.is_multiple_of(2) { 5e8 } else { 1e9 });
+        Ok(())
+    }
+}
+
+/// Nothing is proved by the answers of an arbiter that only claims to be pure.
+#[test]
+fn an_arbiter_that_is_not_as_pure_as_it_claims_is_found_out() {
+    let world = halo_on_t2(&[4, 2], "max-min");
+    let make = || Ok(Box::new(Alternating::default()) as Box<dyn RateArbiter>);
+    let problem = OrderProblem::new(&world.fabric, &world.routes, &world.tasks, make, Flags::PURE).expect("covered");
+    for method in [Method::Exhaustive, Method::BranchAndBound, Method::Anneal] {
+        let options = OrderOptions { method, ..OrderOptions::default() };
+        let error = search(&problem, &options, &GO, &mut ()).expect_err("another answer");
+        let impure = matches!(error, OrderError::Answer(AnswerError::Impure { rate: 1e9, again: 5e8, .. }));
+        assert!(impure, "{method:?}: {error}");
+    }
+}
+
 /// Wrong answers end every method with what is wrong, as they end a run.
 #[test]
 fn wrong_answers_are_refused() {
@@ -166,9 +194,9 @@ fn wrong_answers_are_refused() {
     };
     let never = SimTime::NEVER;
     for method in [Method::Exhaustive, Method::BranchAndBound, Method::Anneal] {
-        assert!(matches!(with(f64::NAN, never, method), OrderError::Rate { .. }));
-        assert!(matches!(with(-1.0, never, method), OrderError::Rate { .. }));
-        assert!(matches!(with(11.6e9, never, method), OrderError::OverCapacity { .. }));
+        assert!(matches!(with(f64::NAN, never, method), OrderError::Answer(AnswerError::NotARate { .. })));
+        assert!(matches!(with(-1.0, never, method), OrderError::Answer(AnswerError::NotARate { .. })));
+        assert!(matches!(with(11.6e9, never, method), OrderError::Answer(AnswerError::OverCapacity { .. })));
         assert_eq!(with(1e9, SimTime(5), method), OrderError::Recheck);
         assert_eq!(with(0.0, never, method), OrderError::Stuck);
         // 300 MB at 1 kB/s are 83 hours.

@@ -23,7 +23,7 @@ use crate::library::Library;
 pub const CHILD_COMMAND: &str = "__plugin";
 
 /// Opens a library, tells on standard output what it lists or why it was refused, and answers what standard input asks,
-/// until that is closed.
+/// until that asks for the end or is closed.
 #[must_use]
 pub fn child_main(file: &Path) -> ExitCode {
     let Ok((from, to)) = child_pipes() else { return ExitCode::FAILURE };
@@ -36,7 +36,9 @@ pub fn child_main(file: &Path) -> ExitCode {
     if let Ok(library) = library {
         let mut served =
             Served { library, instance: Instance::None, fabric: HeldFabric::default(), phase: HeldPhase::default() };
-        while let Ok(ask) = pipe.hear() {
+        while let Ok(ask) = pipe.hear()
+            && !matches!(ask, Ask::End)
+        {
             let told = served.answer(ask, &mut pipe).unwrap_or_else(|error| Tell::Failed(error.into()));
             if pipe.say(&told).is_err() {
                 break;
@@ -174,7 +176,7 @@ impl Served {
                     return Err(error);
                 }
             }
-            Ask::Route(_) => return Err(out_of_step()),
+            Ask::Route(_) | Ask::End => return Err(out_of_step()),
         }
         Ok(Tell::Done)
     }

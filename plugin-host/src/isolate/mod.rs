@@ -5,7 +5,8 @@
 //!        ▲
 //!      child   `weir __plugin FILE`: opens the library, tells what it lists, answers what it is asked
 //!        │ pipes, frames of `wire`; of tables that grow, only what is new (`mirror`)
-//!     process  one child for each instance in use; kept for the next instance, killed when a call does not return
+//!     process  one child for each instance in use; kept for the next instance, killed when a call does not return,
+//!              with what its plugin has started (`group`, `pipe`)
 //!        ▲
 //!     remote   the same traits, in the process of the run
 //! ```
@@ -13,7 +14,9 @@
 //! A probe is the same child, asked for its list alone.
 
 mod child;
+mod group;
 mod mirror;
+mod pipe;
 mod plans;
 mod ports;
 mod process;

@@ -2,11 +2,13 @@
 
 use std::io::{self, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use super::child::CHILD_COMMAND;
+use super::group::Group;
+use super::pipe::PipeEnd;
 use super::wire::{Ask, Listing, Tell, receive, send};
 #[cfg(unix)]
 use crate::crash::{SIGNALS, TIMERS};
@@ -14,8 +16,10 @@ use crate::error::PluginError;
 
 /// How long a library may take to open (*assumed*: they take milliseconds).
 pub const OPEN_LIMIT: Duration = Duration::from_secs(10);
-/// How long a child may take to end by itself (*assumed*: it takes a millisecond).
+/// How long a child may take to end by itself where nobody asks how (*assumed*: it takes a millisecond).
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long the system may take to end a child whose pipe has ended (*assumed*: milliseconds, more on a busy machine).
+const BURIAL: Duration = Duration::from_secs(2);
 
 /// Who reads what a plugin prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,10 +31,10 @@ pub(crate) enum Listener {
 
 /// A child process with a library open in it. It ends when this is dropped.
 pub(crate) struct Process {
-    child: Arc<Mutex<Child>>,
+    group: Arc<Group>,
     /// `None` while this is dropped.
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
+    to: Option<PipeEnd<ChildStdin>>,
+    from: BufReader<PipeEnd<ChildStdout>>,
     buffer: Vec<u8>,
 }
 
@@ -50,21 +54,21 @@ impl Process {
         let mut child =
             command(path, program, listener).spawn().map_err(|e| failed(format!("it does not start: {e}")))?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
+        let group = Arc::new(Group::new(child));
         let (Some(to), Some(from)) = (to, from) else { return Err(failed("it has no pipes".to_owned())) };
-        let child = Arc::new(Mutex::new(child));
-        let process = |from| Self { child: Arc::clone(&child), to: Some(to), from, buffer: Vec::new() };
+        let mut from = BufReader::new(PipeEnd::from_child(from, &group));
+        let to = PipeEnd::to_child(to, &group).map_err(|e| failed(format!("its pipe cannot be written to: {e}")))?;
         let (say, hear) = mpsc::channel();
         std::thread::spawn(move || {
-            let mut from = BufReader::new(from);
             let listing = receive(&mut from, &mut Vec::new());
             // Nobody listens any more where this took too long.
             let _ = say.send((from, listing));
         });
         let Ok((from, listing)) = hear.recv_timeout(limit) else {
-            end(&child);
+            group.end();
             return Err(PluginError::ProbeTimeout { path: path.to_owned(), seconds: limit.as_secs_f64() });
         };
-        let process = process(from);
+        let process = Self { group, to: Some(to), from, buffer: Vec::new() };
         match listing {
             Ok(Tell::Listing(Ok(listing))) => Ok((process, listing)),
             Ok(Tell::Listing(Err(refusal))) => Err(PluginError::Probed(refusal)),
@@ -73,8 +77,10 @@ impl Process {
             }
             Ok(_) => Err(failed("its answer makes no sense".to_owned())),
             Err(_) => Err(match process.status() {
-                Ok(status) if status.success() => failed("it gave no answer".to_owned()),
-                Ok(status) => PluginError::Crashed { path: path.to_owned(), how: how_it_ended(status) },
+                Ok(Some(status)) if !status.success() => {
+                    PluginError::Crashed { path: path.to_owned(), how: how_it_ended(status) }
+                }
+                Ok(_) => failed("it gave no answer".to_owned()),
                 Err(error) => failed(error.to_string()),
             }),
         }
@@ -92,54 +98,65 @@ impl Process {
 
     /// Ends the child, from any thread: whoever waits for an answer gets an error.
     pub(crate) fn killer(&self) -> impl Fn() + Send + Sync + use<> {
-        let child = Arc::clone(&self.child);
-        move || {
-            // One that has ended already needs no end.
-            let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
-        }
+        let group = Arc::clone(&self.group);
+        move || group.kill()
     }
 
     /// How a child that answers no more has ended.
     pub(crate) fn how_it_ended(&self) -> String {
-        self.status().map_or_else(|error| error.to_string(), how_it_ended)
+        match self.status() {
+            Ok(Some(status)) => how_it_ended(status),
+            Ok(None) => "it closed its pipe".to_owned(),
+            Err(error) => error.to_string(),
+        }
     }
 
-    /// Waits for the end of a child whose pipes are closed.
-    fn status(&self) -> io::Result<ExitStatus> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner).wait()
+    /// How a child ended whose pipe has ended. One that has only closed it is ended: it cannot be asked any more.
+    fn status(&self) -> io::Result<Option<ExitStatus>> {
+        let status = self.group.wait_until(Instant::now() + BURIAL);
+        if matches!(status, Ok(None)) {
+            self.group.end();
+        }
+        status
     }
 }
 
+/// How a child ended that was asked to.
+pub(crate) enum Closed {
+    Well,
+    /// Its exit status or signal, or why that is not known.
+    Badly(String),
+    /// It had to be ended: what its library has left for the end does not return.
+    Late,
+}
+
 impl Process {
-    /// Closes the input of the child, which ends it; what it printed is written then. How it ended, if not well.
-    pub(crate) fn close(&mut self) -> Option<String> {
-        self.to = None;
-        let deadline = Instant::now() + LAST_WORDS;
-        while Instant::now() < deadline {
-            match self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-                Ok(Some(status)) => return (!status.success()).then(|| how_it_ended(status)),
-                Err(error) => return Some(error.to_string()),
+    /// Asks a child that has answered all to end.
+    pub(crate) fn ask_to_end(&mut self) {
+        // One that has ended already tells how.
+        let _ = self.to.as_mut().map(|to| send(to, &mut self.buffer, &Ask::End));
+    }
+
+    /// How the child ended, until the deadline.
+    pub(crate) fn close_until(&self, deadline: Instant) -> Closed {
+        match self.group.wait_until(deadline) {
+            Ok(Some(status)) if status.success() => Closed::Well,
+            Ok(Some(status)) => Closed::Badly(how_it_ended(status)),
+            Ok(None) => {
+                self.group.end();
+                Closed::Late
             }
+            Err(error) => Closed::Badly(error.to_string()),
         }
-        // A busy machine may be why.
-        end(&self.child);
-        None
     }
 }
 
 impl Drop for Process {
+    /// Closes the input of the child, which ends it; what it printed is written then. Who wants to know how has asked before.
     fn drop(&mut self) {
-        // Who wants to know has asked before.
-        let _ = self.close();
+        self.to = None;
+        let _ = self.close_until(Instant::now() + LAST_WORDS);
     }
-}
-
-fn end(child: &Mutex<Child>) {
-    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    // One that has ended already needs no end, and nobody asks how this one ended.
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 fn command(path: &Path, program: &Path, listener: Listener) -> Command {

@@ -3,13 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use weir_plugin_api::{
     Alternative, ArbiterEntry, Binding, CallError, Estimates, FabricView, Flags, Grant, LegendEntry, LinkId, Model,
     ModelEntry, NodeId, Origin, PhaseView, Plan, RateArbiter, RouteTable, SimTime, Step, Surroundings,
 };
 
-use super::process::{Listener, OPEN_LIMIT, Process};
+use super::process::{Closed, Listener, OPEN_LIMIT, Process};
 use super::remote_port::port_entry;
 use super::views::{SentFabric, SentTables};
 use super::wire::{ArbiterListing, Ask, ModelListing, StepFrame, Tell};
@@ -17,7 +18,10 @@ use crate::call::{Call, CallSlot};
 use crate::error::PluginError;
 use crate::failures;
 use crate::library::{Library, absolute, file_name};
-use crate::loaded::wrong_binding;
+use crate::loaded::{wrong_binding, wrong_step};
+use crate::loaded_model::wrong_alternative;
+use crate::stuck::{CLOSING, StuckCall};
+use crate::watchdog::{DEFAULT_LIMIT, Watchdog};
 
 /// Opens a library in a child process of `program`, never in this one.
 ///
@@ -68,13 +72,21 @@ impl Plugin {
 }
 
 impl Drop for Plugin {
-    /// A child may still fail when it ends, by what the library left for that.
+    /// A child may still fail when it ends, by what the library left for that, which may take as long as a call.
     fn drop(&mut self) {
-        for mut process in std::mem::take(self.idle.get_mut().unwrap_or_else(PoisonError::into_inner)) {
-            if let Some(how) = process.close() {
-                let what = format!("the end of its process failed ({how}): report it to its author");
-                failures::note(&file_name(&self.path), CallError::Failed(what));
-            }
+        let mut idle = std::mem::take(self.idle.get_mut().unwrap_or_else(PoisonError::into_inner));
+        idle.iter_mut().for_each(Process::ask_to_end);
+        let limit = Watchdog::limit_from_env().unwrap_or(DEFAULT_LIMIT);
+        let (plugin, deadline) = (file_name(&self.path), Instant::now() + limit);
+        for process in idle {
+            let what = match process.close_until(deadline) {
+                Closed::Well => continue,
+                Closed::Badly(how) => format!("the end of its process failed ({how}): report it to its author"),
+                Closed::Late => {
+                    StuckCall { plugin: plugin.clone(), path: self.path.clone(), call: CLOSING, limit }.to_string()
+                }
+            };
+            failures::note(&plugin, CallError::Failed(what));
         }
     }
 }
@@ -239,20 +251,12 @@ impl RemoteArbiter {
         let links = u32::try_from(fabric.links()).unwrap_or(u32::MAX);
         Ok(Self { remote, tables: SentTables::default(), links })
     }
+}
 
-    /// The step, if what it names exists.
-    fn step(&self, frame: StepFrame, transfers: usize) -> Option<Step> {
-        let exists = |transfer: u32| (transfer as usize) < transfers;
-        let link_exists = frame.link == u32::MAX || frame.link < self.links;
-        let right = exists(frame.transfer) && link_exists && frame.because.iter().all(|&t| exists(t));
-        right.then_some(Step {
-            transfer: frame.transfer,
-            region: 0,
-            step: frame.step,
-            link: LinkId(frame.link),
-            rate: frame.rate,
-            because: frame.because,
-        })
+impl StepFrame {
+    fn into_step(self) -> Step {
+        let (link, StepFrame { transfer, step, rate, because, .. }) = (LinkId(self.link), self);
+        Step { transfer, region: 0, step, link, rate, because }
     }
 }
 
@@ -281,8 +285,12 @@ impl RateArbiter for RemoteArbiter {
         let told = self.remote.ask(Call::Explain, &Ask::Explain(self.tables.phase(phase)), None)?;
         let Tell::Steps(frames) = told else { return Err(self.remote.senseless(Call::Explain)) };
         let Some(frames) = frames else { return Ok(false) };
-        let read: Option<Vec<_>> = frames.into_iter().map(|frame| self.step(frame, phase.len())).collect();
-        steps.append(&mut read.ok_or_else(|| self.remote.senseless(Call::Explain))?);
+        let mut told: Vec<_> = frames.into_iter().map(StepFrame::into_step).collect();
+        // As with bindings.
+        if let Some(wrong) = told.iter().find_map(|step| wrong_step(step, phase.len(), self.links)) {
+            return Err(self.remote.failed(Call::Explain, &wrong));
+        }
+        steps.append(&mut told);
         Ok(true)
     }
 
@@ -348,10 +356,12 @@ impl Model for RemoteModel {
         to: &mut Vec<Alternative>,
     ) -> Result<(), CallError> {
         let ask = |operation, fabric| Ask::Alternatives { operation, fabric };
-        match self.ask(Call::Alternatives, operation, around, ask)? {
-            Tell::Alternatives(frame) => frame.add_to(to),
-            _ => return Err(self.remote.senseless(Call::Alternatives)),
-        }
-        Ok(())
+        let Tell::Alternatives(frame) = self.ask(Call::Alternatives, operation, around, ask)? else {
+            return Err(self.remote.senseless(Call::Alternatives));
+        };
+        let before = to.len();
+        frame.add_to(to);
+        wrong_alternative(operation, &to[before..])
+            .map_or(Ok(()), |wrong| Err(self.remote.failed(Call::Alternatives, &wrong)))
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct ModelListing {
     pub(crate) schema: String,
 }
 
-/// What the run asks. The child answers each question but `Route`, which is itself an answer.
+/// What the run asks. The child answers each question but `Route`, which is itself an answer, and `End`.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Ask {
     CreateArbiter {
@@ -102,6 +102,8 @@ pub(crate) enum Ask {
     Route(Option<(f64, f64, u32)>),
     /// The instance is not needed any more.
     Destroy,
+    /// The child is not needed any more. It ends instead of an answer.
+    End,
 }
 
 /// What the child says.

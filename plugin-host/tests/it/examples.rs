@@ -136,6 +136,37 @@ fn the_c_model_plans_a_delay() {
     }
 }
 
+/// As in a build that hides all that a header does not export.
+#[test]
+fn what_the_header_declares_is_exported_where_all_else_is_hidden() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("hidden.so");
+    for example in ["equal-split", "fewest-bytes", "delay"] {
+        let source = root().join(format!("examples/plugins/c-{example}/{example}.c"));
+        compile(cc().args(["-fvisibility=hidden", "-shared", "-fPIC", "-o"]).arg(&file).arg(source));
+        let probed = probe(&file, program()).expect("accepted");
+        let (arbiters, ports) = (probed.arbiters.iter().map(|a| &a.name), probed.ports.iter().map(|p| &p.name));
+        let names: Vec<_> = arbiters.chain(ports).chain(probed.models.iter().map(|m| &m.name)).collect();
+        assert_eq!(names, [example]);
+    }
+}
+
+/// A library in C++ has its functions under the names of C; this one lists nothing, which is told of a function that is found.
+#[test]
+fn what_the_header_declares_is_found_in_a_library_in_cpp() {
+    let folder = TempDir::new().expect("a folder");
+    let (source, file) = (folder.path().join("plugin.cpp"), folder.path().join("plugin.so"));
+    for kind in ["arbiter", "port_arbiter", "model"] {
+        let lists = format!("const weir_{kind}_table *weir_{kind}(uint32_t) {{ return nullptr; }}\n");
+        std::fs::write(&source, format!("#include \"weir_plugin.h\"\n{lists}")).expect("written");
+        let mut command = Command::new("c++");
+        command.args(["-std=c++11", "-fvisibility=hidden", "-shared", "-fPIC", "-I"]);
+        compile(command.arg(root().join("plugin-api/include")).arg("-o").arg(&file).arg(&source));
+        let error = probe(&file, program()).expect_err("it lists nothing").to_string();
+        assert!(error.contains(&format!("`weir_{kind}(0)` is null")), "{error}");
+    }
+}
+
 /// What cannot catch panics is refused by the compiler; the same file with unwinding compiles.
 #[test]
 fn a_plugin_that_aborts_on_panic_does_not_compile() {

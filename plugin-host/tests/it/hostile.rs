@@ -1,6 +1,7 @@
 //! What a plugin does outside of its answers: to the floating-point environment, to the host's memory, and when it ends.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use crate::common::{Small, program, variant};
 use tempfile::TempDir;
@@ -90,4 +91,53 @@ fn an_error_whose_place_was_moved_is_not_read() {
         let words = format!("create of {} changed where the text of its error is to be", file.display());
         assert!(error.contains(&words), "{error}");
     }
+}
+
+/// What a plugin has started holds the pipe of its child: one in the group of the child, and one that has left it.
+#[test]
+fn a_child_that_crashes_is_noticed_while_what_it_started_goes_on() {
+    const FORKS: &str = "if (fork() == 0) { LEAVE; sleep(60); _exit(0); } usleep(20000); abort()";
+    let folder = TempDir::new().expect("a folder");
+    for (name, leave) in [("stays", ""), ("leaves", "setsid(); close(1); close(2)")] {
+        let started = Instant::now();
+        let forks = FORKS.replace("LEAVE", leave);
+        let (file, created, _) = used(name, &[&format!("IN_CREATE={forks}")], Place::Child);
+        let error = created.expect_err("it crashed");
+        let words = format!("create of {} ended the plugin's process (signal SIGABRT)", file.display());
+        assert!(error.contains(&words), "{name}: {error}");
+        let file = variant(folder.path(), name, &[&format!("START_UP={forks}")]);
+        let error = probe(&file, program()).expect_err("it crashed").to_string();
+        assert!(error.contains("crashed while opened (signal SIGABRT)"), "{name}: {error}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{name} was waited for");
+    }
+}
+
+/// A process of the plugin that outlives its child is ended with it.
+#[test]
+fn what_a_child_has_started_ends_with_it() {
+    let folder = TempDir::new().expect("a folder");
+    let noted = folder.path().join("started");
+    let define = format!(
+        "IN_CREATE=pid_t pid = fork(); if (pid == 0) {{ sleep(60); _exit(0); }} \
+         FILE *file = fopen(\"{}\", \"w\"); fprintf(file, \"%d\", (int)pid); fclose(file)",
+        noted.display()
+    );
+    let (_, created, failures) = used("forks", &[&define], Place::Child);
+    assert_eq!((created, failures), (Ok(()), Vec::new()));
+    let started = std::fs::read_to_string(&noted).expect("noted");
+    // A zombie has no command line.
+    let lives = || std::fs::read(format!("/proc/{started}/cmdline")).is_ok_and(|words| !words.is_empty());
+    let soon = Instant::now() + Duration::from_secs(20);
+    while lives() && Instant::now() < soon {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!lives(), "process {started} goes on");
+}
+
+#[test]
+fn a_child_that_closes_its_pipe_and_goes_on_is_ended() {
+    let closes = "IN_CREATE=for (int at = 3; at < 1024; at++) { close(at); } for (;;) { sleep(1); }";
+    let (_, created, _) = used("closes", &[closes], Place::Child);
+    let error = created.expect_err("no answer");
+    assert!(error.contains("ended the plugin's process (it closed its pipe)"), "{error}");
 }

@@ -3,11 +3,11 @@
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::common::{Slots, Small, arbiter_of, misbehaving, variant};
+use crate::common::{Slots, Small, arbiter_of, misbehaving, program, variant};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
-use weir_plugin_api::{ArbiterEntry, CallError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
-use weir_plugin_host::{Library, cancel};
+use weir_plugin_api::{ArbiterEntry, CallError, LinkId, RateArbiter, Registry, RouteTable, SimTime, TransferId};
+use weir_plugin_host::{Library, Place, cancel, load_file};
 
 fn create(plugin: &ArbiterEntry) -> Result<Box<dyn RateArbiter>, CallError> {
     (plugin.make)(&Small::new().fabric(), r#"{"tau": 0.2}"#)
@@ -118,6 +118,26 @@ fn bindings_and_steps_must_name_what_exists() {
     }
     let error = arbiter.explain(&Small::new().phase(0), &mut Vec::new()).expect_err("refused").to_string();
     assert!(error.contains("step for transfer 99"), "{error}");
+}
+
+/// A rate that JSON cannot hold, or that no transfer can have.
+#[test]
+fn a_step_must_have_a_rate() {
+    let folder = TempDir::new().expect("a folder");
+    for (name, rate, told) in [("nan", "0.0 / 0.0", "NaN"), ("endless", "1.0 / 0.0", "inf"), ("negative", "-1.0", "-1")]
+    {
+        let file = variant(folder.path(), name, &[&format!("STEP_RATE={rate}")]);
+        for place in [Place::Process, Place::Child] {
+            let mut registry = Registry::new();
+            load_file(&file, program(), place, &mut registry).expect("right");
+            let mut arbiter = create(registry.get("variant").expect("listed")).expect("created");
+            let mut steps = Vec::new();
+            let error = arbiter.explain(&Small::new().phase(1), &mut steps).expect_err("no rate").to_string();
+            let words = format!("emits a step for transfer 0 with {told} B/s; a rate is finite and at least 0");
+            let start = format!("explain of {}", file.display());
+            assert!(error.contains(&start) && error.contains(&words) && steps.is_empty(), "{name}, {place:?}: {error}");
+        }
+    }
 }
 
 #[test]

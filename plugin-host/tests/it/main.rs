@@ -9,6 +9,7 @@ mod faithful;
 mod bad_libraries;
 mod bad_models;
 mod configuration;
+mod ends;
 mod examples;
 mod hostile;
 mod instances;

@@ -1,12 +1,12 @@
 //! Instances of loaded models: what they emit arrives as it is, and what goes wrong inside stays inside, and is told.
 
-use crate::common::{Small, SmallRoutes, misbehaving, model_of, model_variant};
+use crate::common::{Small, SmallRoutes, misbehaving, model_of, model_variant, program};
 use tempfile::TempDir;
 use weir_plugin_api::{
     Alternative, CallError, EngineScope, Estimates, Model, ModelEntry, NodeId, Plan, PlannedEngine, PlannedTask,
-    PlannedWork, Queue, Relation, Surroundings, Wait,
+    PlannedWork, Queue, Registry, Relation, Surroundings, Wait,
 };
-use weir_plugin_host::Library;
+use weir_plugin_host::{Library, Place, load_file};
 
 /// What a model answers to each call about an operation, beside the small fabric.
 struct Asked<'a>(&'a mut dyn Model);
@@ -50,7 +50,8 @@ fn variant() -> (TempDir, Box<dyn Model>) {
 fn a_model_answers_the_same_built_in_and_loaded() {
     let mut loaded = create(&model_of(&misbehaving(), "faithful"));
     let (mut built_in, mut loaded) = (Asked(&mut crate::faithful::Faithful), Asked(&mut *loaded));
-    for operation in ["first", "größer", ""] {
+    for id in ["first", "größer", ""] {
+        let operation = &format!(r#"{{"operation":"faithful","id":"{id}"}}"#);
         let (ours, theirs) = (built_in.plan(operation).expect("planned"), loaded.plan(operation).expect("planned"));
         assert_eq!((ours.engines().len(), ours.len()), (2, 3));
         assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
@@ -84,6 +85,37 @@ fn a_model_in_c_is_heard() {
     assert_eq!((first.formula.as_str(), first.seconds, first.relation), ("eq1", 0.5, Relation::AtLeast));
     let expected = Alternative { label: "none".to_owned(), operation: "{}".to_owned() };
     assert_eq!(model.alternatives(""), Ok(vec![expected]));
+}
+
+/// Each of them is the operation as given, but for what is chosen: an object, of the same kind and id.
+#[test]
+fn an_alternative_that_is_another_operation_is_the_plugins_error() {
+    let folder = TempDir::new().expect("a folder");
+    let asked = r#"{"operation":"variant","id":"v","params":{"packet":"auto"}}"#;
+    for (name, emitted, wrong) in [
+        ("same", r#"{"params":{"packet":3},"id":"v","operation":"variant"}"#, None),
+        ("no-json", "{nope", Some("which is not a JSON object")),
+        ("list", "[]", Some("which is not a JSON object")),
+        ("id", r#"{"operation":"variant","id":"w"}"#, Some("with another `id` than")),
+        ("no-id", r#"{"operation":"variant"}"#, Some("with another `id` than")),
+        ("kind", r#"{"operation":"other","id":"v"}"#, Some("with another `operation` than")),
+    ] {
+        let file = model_variant(folder.path(), name, &[&format!("ALTERNATIVE={emitted:?}")]);
+        let mut registries = [Registry::new(), Registry::new()];
+        load_file(&file, program(), Place::Process, &mut registries[0]).expect("right");
+        load_file(&file, program(), Place::Child, &mut registries[1]).expect("right");
+        for registry in &registries {
+            let entry = registry.models().find(|entry| entry.name == "variant").expect("listed");
+            let answer = Asked(&mut *create(entry)).alternatives(asked);
+            let Some(wrong) = wrong else {
+                assert_eq!(answer.expect("right").len(), 1);
+                continue;
+            };
+            let Err(CallError::Failed(text)) = answer else { panic!("{name}: {answer:?}") };
+            let start = format!("alternatives of {} emits alternative 0 (`none`)", file.display());
+            assert!(text.starts_with(&start) && text.contains(wrong), "{name}: {text}");
+        }
+    }
 }
 
 #[test]

@@ -46,7 +46,10 @@ impl Model for Faithful {
         _: &Surroundings<'_>,
         alternatives: &mut Vec<Alternative>,
     ) -> Result<(), CallError> {
-        let of = |label: &str| Alternative { label: label.to_owned(), operation: format!("{operation} {label}") };
+        let of = |label: &str| {
+            let chosen = format!(r#"{{"packet":"{label}",{}"#, &operation[1..]);
+            Alternative { label: label.to_owned(), operation: chosen }
+        };
         alternatives.extend(["none", "512KiB"].map(of));
         Ok(())
     }

@@ -50,6 +50,9 @@
 #ifndef ALTERNATIVES
 #define ALTERNATIVES alternatives
 #endif
+#ifndef ALTERNATIVE
+#define ALTERNATIVE "{}"
+#endif
 #ifndef TABLES
 #define TABLES (index == 0 ? &table : NULL)
 #endif
@@ -211,7 +214,7 @@ int32_t alternatives(void *state, const char *operation, size_t len, const weir_
     (void)around;
     (void)err;
     record.label = weir_text(is(operation, len, "label") ? latin_1 : "none");
-    record.operation = weir_text(is(operation, len, "operation") ? latin_1 : "{}");
+    record.operation = weir_text(is(operation, len, "operation") ? latin_1 : ALTERNATIVE);
     chooser->emit_alternative(chooser, is(operation, len, "null") ? NULL : &record);
     return WEIR_OK;
 }

@@ -1,6 +1,7 @@
 /* A plugin whose table is right unless a macro makes it wrong; the tests compile it in many ways. */
 #include "weir_plugin.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -70,6 +71,9 @@
 #endif
 
 /* What create and destroy do besides. */
+#ifndef STEP_RATE
+#define STEP_RATE 5.0
+#endif
 #ifndef IN_CREATE
 #define IN_CREATE
 #endif
@@ -77,10 +81,37 @@
 #define IN_DESTROY
 #endif
 
+/* Never returns. */
+void sleeps(void);
+void sleeps(void)
+{
+    for (;;) {
+        sleep(1);
+    }
+}
+
 #ifdef START_UP
 __attribute__((constructor)) static void start_up(void)
 {
     START_UP;
+}
+#endif
+
+#ifdef AT_END
+__attribute__((destructor)) static void at_end(void)
+{
+    AT_END;
+}
+#endif
+
+#ifdef IN_THREAD
+/* C11; the compiler is asked for C99. */
+void quick_exit(int code);
+
+static void *in_thread(void *nothing)
+{
+    IN_THREAD;
+    return nothing;
 }
 #endif
 
@@ -102,6 +133,12 @@ int32_t create(const weir_host *host, const weir_fabric *fabric, const char *par
     (void)err;
     host->log(host, 2, params, len);
     *state = (void *)host;
+#ifdef IN_THREAD
+    {
+        pthread_t thread;
+        pthread_create(&thread, NULL, in_thread, NULL);
+    }
+#endif
     IN_CREATE;
     return WEIR_OK;
 }
@@ -162,7 +199,7 @@ int32_t explain(void *state, const weir_phase *phase, weir_emit_step emit, void 
     (void)err;
     memset(&step, 0, sizeof step); /* `because` is null: allowed where it is empty */
     step.link = WEIR_NONE;
-    step.rate = 5.0;
+    step.rate = STEP_RATE;
     step.step.data = (const uint8_t *)name;
     step.step.len = sizeof name - 1;
     if (phase->now_ps != 0) {

@@ -67,6 +67,12 @@ struct RegionRow<'a> {
     /// The policy that divides its bandwidth.
     #[serde(borrow)]
     policy: Cow<'a, str>,
+    /// Version that a policy from a library states of itself; absent for built-in ones.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    version: Option<Cow<'a, str>>,
+    /// SHA-256 of the library that its policy was loaded from; absent for built-in ones.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<Cow<'a, str>>,
     /// Number of its directed links.
     links: usize,
     /// The node of the region that is nearest to the root.
@@ -114,11 +120,14 @@ impl<'a> ArbiterJson<'a> {
 fn region_rows<'a>(scenario: &'a Scenario, regions: &'a Regions) -> Vec<RegionRow<'a>> {
     let row = |(number, region): (usize, &Region)| {
         let (info, policy) = regions.region(number);
-        let key = &regions.policies[region.policy as usize].0;
+        let (key, spec) = &regions.policies[region.policy as usize];
+        let sha256 = spec.entry.origin.sha256();
         RegionRow {
             name: info.name.as_str().into(),
             key: key.as_str().into(),
             policy: policy.into(),
+            version: sha256.map(|_| spec.entry.version.as_str().into()),
+            sha256: sha256.map(Into::into),
             links: region.links.len(),
             top: scenario.node_name(info.top).into(),
         }

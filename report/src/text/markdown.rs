@@ -25,7 +25,7 @@ pub(super) fn escaped(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             '\n' => out.push(' '),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '#' => out.extend(['\\', letter]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '&' => out.extend(['\\', letter]),
             _ => out.push(letter),
         }
     }
@@ -35,6 +35,11 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(escaped("a_b &lt; <c>|`d`\n#e"), "a\\_b \\&lt; \\<c\\>\\|\\`d\\` \\#e");
+    }
 
     #[test]
     fn a_fence_is_longer_than_what_it_holds() {

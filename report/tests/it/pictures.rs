@@ -73,9 +73,31 @@ fn the_load_of_a_link_is_drawn_as_a_share_of_its_bandwidth() {
         .map(|(x, y)| (x.parse().expect("a number"), y.parse().expect("a number")))
         .collect();
     assert!(points.iter().all(|&(x, y)| (200.0..=760.0).contains(&x) && (83.5..=90.0).contains(&y)), "{points:?}");
+    // Equal neighbours are one step: no point lies on a level line between two others.
+    assert!(
+        points[..points.len() - 1].windows(3).all(|three| three.iter().any(|&(_, y)| y != three[0].1)),
+        "{points:?}"
+    );
     let last = points.iter().filter(|&&(_, y)| y < 84.0).map(|&(x, _)| x).fold(0.0, f64::max);
     assert!((last - (200.0 + 560.0 * 10.0 / 12.0)).abs() < 6.0, "{points:?}");
     assert!(svg.contains(">20.8 % of 400.000 B/s</text>"), "{svg}");
+}
+
+/// Whatever stands in a picture has room in it, the names below the axis, too.
+#[test]
+fn nothing_is_drawn_outside_of_a_picture() {
+    for kind in ["timeline", "links"] {
+        let svg = picture(kind, |_| ());
+        let numbers = |key: &str| -> Vec<f64> {
+            let begin = format!(" {key}=\"");
+            let all = svg.split(begin.as_str()).skip(1);
+            all.filter_map(|rest| rest.split_once('"')?.0.parse().ok()).collect()
+        };
+        let (width, height) = (numbers("width")[0], numbers("height")[0]);
+        let (across, down) = (["x", "x1", "x2"].map(numbers).concat(), ["y", "y1", "y2"].map(numbers).concat());
+        assert!(across.len() > 4 && across.iter().all(|x| (0.0..=width).contains(x)), "{kind}: {width}, {across:?}");
+        assert!(down.len() > 4 && down.iter().all(|y| (0.0..=height).contains(y)), "{kind}: {height}, {down:?}");
+    }
 }
 
 #[test]

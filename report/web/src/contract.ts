@@ -325,6 +325,10 @@ export interface Region {
   key: string;
   /** The policy that divides its bandwidth. */
   policy: string;
+  /** Version that a policy from a library states of itself; absent for built-in ones. */
+  version?: string | null;
+  /** SHA-256 of the library that its policy was loaded from; absent for built-in ones. */
+  sha256?: string | null;
   /** Number of its directed links. */
   links: number;
   /** The node of the region that is nearest to the root. */

@@ -145,7 +145,8 @@ impl ArbiterSpec {
         }
         let division = Arc::new(Division::of(fabric, &vec![0; fabric.links().len()]));
         let entry = &**self.whole.insert(self.entry.clone());
-        let policy = RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() };
+        let (name, make) = (entry.name.as_str().into(), entry.make.clone());
+        let policy = RegionPolicy { name, make, flags: entry.flags, params: "{}".into() };
         let kept = if entry.flags.contains(Flags::FOR_PCIE) { Flags::FOR_PCIE } else { Flags::default() };
         self.entry = Arc::new(ArbiterEntry {
             name: entry.name.clone(),
@@ -232,6 +233,7 @@ pub(crate) fn place(context: &mut Context, written: Vec<Written>, topology: &Top
 /// The arbiter that the policies are together. It claims what all of them claim.
 fn entry(name: &str, division: &Arc<Division>, policies: &[(String, ArbiterSpec)]) -> ArbiterEntry {
     let of = |(_, spec): &(String, ArbiterSpec)| RegionPolicy {
+        name: spec.name.as_str().into(),
         make: spec.entry.make.clone(),
         flags: spec.entry.flags,
         params: spec.params_json().into(),

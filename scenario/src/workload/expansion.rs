@@ -22,6 +22,10 @@ use crate::stream::TraceStream;
 use crate::topology::{SlotsDiffer, Topology};
 use crate::yaml::Value;
 
+/// What to do where one node cannot be reached from another.
+pub(super) const JOIN: &str =
+    "join their trees by an item of `links`; only switches, root complexes, networks and NICs forward";
+
 /// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
 pub(super) const TRANSFERS: u64 = 10_000_000;
 /// Transfers of a streamed workload at most: their ids have 32 bits, and the last one means "none".
@@ -145,8 +149,7 @@ impl Expansion<'_> {
             let message = format!("source and destination are the same node, `{x}`");
             return Problem::new(message, "name two different nodes");
         }
-        let help = "join their trees by an item of `links`; only switches, root complexes, networks and NICs forward";
-        Problem::new(format!("`{y}` cannot be reached from `{x}`"), help)
+        Problem::new(format!("`{y}` cannot be reached from `{x}`"), JOIN)
     }
 
     /// A device that a value names.

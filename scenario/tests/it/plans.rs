@@ -109,7 +109,9 @@ fn bytes_that_cannot_go_are_the_scenarios_fault() {
     wrong("from: g0, to: s0", " from or to `s0`, which only forwards", "name a device");
     wrong("from: m0, to: g0", " from or to `m0`, which only forwards", "name a device");
     wrong("from: g0, to: g0", " from `g0` to itself", "two different devices");
-    wrong("from: g0, to: lone", ", but `lone` cannot be reached from `g0`", "`links`");
+    let help = "give times instead of the fabric, or join their trees by an item of `links`; only switches, root \
+                complexes, networks and NICs forward";
+    wrong("from: g0, to: lone", ", but `lone` cannot be reached from `g0`", help);
 }
 
 #[test]

@@ -5,14 +5,12 @@ use std::fmt;
 
 use weir_plugin_api::{Flags, PhaseView, RateArbiter, Remark, SimTime, Step};
 
-use crate::answer::{Answer, AnswerError, check_again};
+use crate::answer::{Answer, AnswerError};
 use crate::fabric::Fabric;
 use crate::memo::Memo;
 use crate::outcome::RemarkCount;
+use crate::purity::PurityCheck;
 use crate::routes::Routes;
-
-/// One of so many answers of a pure arbiter is asked for again (*assumed*: no more than 0.1 % of a run).
-const SAMPLE: u64 = 1024;
 
 /// The arbiter of a run, or one that was made in its place.
 enum Instance<'a> {
@@ -37,8 +35,7 @@ pub(crate) struct ArbiterCall<'a> {
     pub(crate) answer: Answer,
     recheck: SimTime,
     asked: u64,
-    /// Answers of an arbiter that claims to be pure, remembered ones included.
-    pure_answers: u64,
+    purity: PurityCheck,
     /// Phases with transfers, and those with each remark.
     phases: u64,
     remarks: BTreeMap<Remark, u64>,
@@ -49,7 +46,8 @@ impl<'a> ArbiterCall<'a> {
         let (memo, answer) = (Memo::new(flags), Answer::of_routes(fabric, routes));
         let recheck = SimTime::NEVER;
         let arbiter = Instance::Lent(arbiter);
-        Self { arbiter, flags, memo, answer, recheck, asked: 0, pure_answers: 0, phases: 0, remarks: BTreeMap::new() }
+        let purity = PurityCheck::new(flags);
+        Self { arbiter, flags, memo, answer, recheck, asked: 0, purity, phases: 0, remarks: BTreeMap::new() }
     }
 
     /// Asks another arbiter from now on.
@@ -93,13 +91,13 @@ impl<'a> ArbiterCall<'a> {
             self.answer.clear();
         } else if self.memo.recall(phase, &mut self.answer) {
             tracing::trace!(time_ps = phase.now.0, transfers = %IdList(phase), "the answer is known");
-            self.sample(phase)?;
+            self.purity.check(self.arbiter.get(), phase, &self.answer)?;
         } else {
             self.asked += 1;
             let recheck = self.ask_arbiter(phase)?;
             if recheck.is_never() {
                 self.memo.remember(&self.answer);
-                self.sample(phase)?;
+                self.purity.check(self.arbiter.get(), phase, &self.answer)?;
             } else {
                 // Never in the past: that would not let the clock go on.
                 self.recheck = self.recheck.min(recheck.max(phase.now));
@@ -117,21 +115,6 @@ impl<'a> ArbiterCall<'a> {
                 None => _ = self.remarks.insert(remark.clone(), 1),
             }
         }
-    }
-
-    /// Asks an arbiter that claims to be pure once more for some of its answers: the first, the second, the fourth and so on,
-    /// and every [`SAMPLE`]th.
-    fn sample(&mut self, phase: &PhaseView<'_>) -> Result<(), AnswerError> {
-        if !self.flags.contains(Flags::PURE) {
-            return Ok(());
-        }
-        self.pure_answers += 1;
-        if !self.pure_answers.is_power_of_two() && !self.pure_answers.is_multiple_of(SAMPLE) {
-            return Ok(());
-        }
-        let mut again = Answer::default();
-        again.ask(self.arbiter.get(), phase)?;
-        check_again(&self.answer, &again, phase)
     }
 
     /// Asks the arbiter itself; at trace level a span tells of whom, and how long it took.

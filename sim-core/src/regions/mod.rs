@@ -79,6 +79,8 @@ pub fn legend_between_regions(division: &Division) -> Vec<LegendEntry> {
 /// A policy of regions: what makes it, and its parameters (a JSON object).
 #[derive(Clone)]
 pub struct RegionPolicy {
+    /// Its name, for errors.
+    pub name: Arc<str>,
     /// Its constructor.
     pub make: MakeArbiter,
     /// What it claims.
@@ -155,11 +157,11 @@ impl RegionArbiter {
             let columns = columns(fabric, region);
             let policy = &policies[region.policy as usize];
             let arbiter = (policy.make)(&columns.view(), &policy.params)?;
-            parts.push(Part::new(arbiter, policy.flags, columns.bandwidth));
+            parts.push(Part::new(arbiter, policy.name.clone(), policy.flags, columns.bandwidth));
         }
         for shared in division.shared.all() {
             let arbiter = Box::new(SharedLink::new(shared.bandwidth));
-            parts.push(Part::new(arbiter, Flags::PURE, vec![shared.bandwidth]));
+            parts.push(Part::new(arbiter, "".into(), Flags::PURE, vec![shared.bandwidth]));
         }
         let cuts = Cuts::new(fabric, division.clone());
         Ok(Self { named, division, parts, cuts, rounds: Rounds::default(), used: Vec::new() })

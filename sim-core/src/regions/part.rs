@@ -1,5 +1,7 @@
 //! One region at work: its policy, the segments that cross it, what the policy offers them.
 
+use std::sync::Arc;
+
 use weir_plugin_api::{
     Binding, CallError, ClassId, Flags, LinkId, PhaseView, RateArbiter, Remark, RouteId, RouteTable, SimTime, Step,
     TransferId, TransferView,
@@ -8,6 +10,7 @@ use weir_plugin_api::{
 use crate::answer::{Answer, AnswerError};
 use crate::classes::Classes;
 use crate::memo::Memo;
+use crate::purity::PurityCheck;
 
 /// Classes after which a region forgets all it knows: demands are new numbers all the time (*assumed*: some megabytes).
 const MOST_CLASSES: usize = 1 << 16;
@@ -50,7 +53,10 @@ impl Columns {
 /// A region's policy with the segments of the present phase.
 pub(super) struct Part {
     arbiter: Box<dyn RateArbiter>,
+    /// The policy's name; empty for what links share.
+    name: Arc<str>,
     memo: Memo,
+    purity: PurityCheck,
     bandwidths: Vec<f64>,
     segments: Vec<Segment>,
     columns: Columns,
@@ -64,10 +70,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn new(arbiter: Box<dyn RateArbiter>, flags: Flags, bandwidths: Vec<f64>) -> Self {
+    pub(super) fn new(arbiter: Box<dyn RateArbiter>, name: Arc<str>, flags: Flags, bandwidths: Vec<f64>) -> Self {
         Self {
             arbiter,
+            name,
             memo: Memo::new(flags),
+            purity: PurityCheck::new(flags),
             answer: Answer::new(bandwidths.len()),
             bandwidths,
             remarks: Vec::new(),
@@ -201,18 +209,26 @@ impl Part {
         if !std::mem::take(&mut self.is_stale) {
             return Ok(());
         }
+        self.answer(now).map_err(|error| own_words(&self.name, error))?;
+        self.keep_remarks();
+        Ok(())
+    }
+
+    /// Gets the answer for the demands of now, and checks it.
+    fn answer(&mut self, now: SimTime) -> Result<(), AnswerError> {
         let phase = self.columns.phase(now);
-        if self.memo.recall(&phase, &mut self.answer) {
-            self.keep_remarks();
-            return Ok(());
+        let mut recheck = SimTime::NEVER;
+        if !self.memo.recall(&phase, &mut self.answer) {
+            recheck = self.answer.ask(&mut *self.arbiter, &phase)?;
+            self.answer.check(&phase, &self.bandwidths)?;
+            if recheck.is_never() {
+                self.memo.remember(&self.answer);
+            }
         }
-        let recheck = self.answer.ask(&mut *self.arbiter, &phase).map_err(own_words)?;
-        self.answer.check(&phase, &self.bandwidths).map_err(own_words)?;
         if recheck.is_never() {
-            self.memo.remember(&self.answer);
+            self.purity.check(&mut *self.arbiter, &phase, &self.answer)?;
         }
         self.recheck = self.recheck.min(recheck);
-        self.keep_remarks();
         Ok(())
     }
 
@@ -230,12 +246,27 @@ impl Part {
     }
 }
 
-/// What went wrong, without the time: the run that fails says it.
-fn own_words(error: AnswerError) -> CallError {
-    match error {
-        AnswerError::Failed { error, .. } => error,
-        wrong => CallError::Failed(wrong.to_string()),
-    }
+/// What went wrong with a policy, without the time: the run that fails says it.
+fn own_words(policy: &str, error: AnswerError) -> CallError {
+    let what = match error {
+        AnswerError::Failed { error: CallError::Refused(what), .. } => return CallError::Refused(what),
+        AnswerError::Failed { error, .. } => error.to_string(),
+        AnswerError::NotARate { rate, .. } => {
+            format!("it gave a transfer the rate {rate} B/s; rates are finite and at least 0")
+        }
+        AnswerError::Impure { rate, again, .. } => {
+            format!(
+                "it gave a transfer {rate} B/s, and for the same transfers again {again} B/s, but claims to be pure"
+            )
+        }
+        AnswerError::OverLimit { rate, limit, .. } => {
+            format!("it gave a transfer {rate} B/s, above its limit of {limit} B/s")
+        }
+        AnswerError::OverCapacity { load, bandwidth, .. } => {
+            format!("it gave a link {load} B/s, above its bandwidth of {bandwidth} B/s")
+        }
+    };
+    CallError::Failed(format!("policy `{policy}`: {what}"))
 }
 
 #[cfg(test)]
@@ -258,7 +289,7 @@ mod tests {
     /// are those of the whole transfer.
     #[test]
     fn demands_and_offers_are_those_of_the_whole_transfer() {
-        let mut part = Part::new(Box::new(Limits), Flags::PURE, vec![100.0]);
+        let mut part = Part::new(Box::new(Limits), "".into(), Flags::PURE, vec![100.0]);
         let route = part.add_route(&[LinkId(0)]);
         let id = TransferId(0);
         let (class, links) = (ClassId(0), [LinkId(0)]);
@@ -269,5 +300,29 @@ mod tests {
             part.ask(SimTime::ZERO).expect("an answer");
             assert_eq!((part.demanded(0), part.offer(0), part.answer.rates[0]), (demand, demand, demand / 4.0));
         }
+    }
+
+    /// It claims to be pure, and gives less with each call.
+    struct Tired(u32);
+
+    impl RateArbiter for Tired {
+        fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+            self.0 += 1;
+            grant.rates.fill(100.0 / f64::from(self.0));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_policy_of_a_region_that_is_not_as_pure_as_it_claims_is_named() {
+        let mut part = Part::new(Box::new(Tired(0)), "tired".into(), Flags::PURE, vec![100.0]);
+        let route = part.add_route(&[LinkId(0)]);
+        let (id, links) = (TransferId(0), [LinkId(0)]);
+        let transfer =
+            TransferView { id, class: ClassId(0), arrival: 0, limit: 100.0, weight: 1.0, priority: 0, route: &links };
+        part.push(Segment { position: 0, route, share: 1.0 }, &transfer);
+        let why = "policy `tired`: it gave a transfer 100 B/s, and for the same transfers again 50 B/s, but claims to be \
+                   pure";
+        assert_eq!(part.ask(SimTime::ZERO), Err(CallError::Failed(why.to_owned())));
     }
 }

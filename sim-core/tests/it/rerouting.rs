@@ -200,7 +200,8 @@ fn run_regions(world: &World, links: &LinkChanges) -> Result<Outcome, SimError> 
     let entry = registry.get("max-min").expect("it is built in");
     let make = |fabric: &Fabric| {
         let division = Division::of(fabric, &vec![0; fabric.links().len()]);
-        let policies = [RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() }];
+        let policies =
+            [RegionPolicy { name: "".into(), make: entry.make.clone(), flags: entry.flags, params: "{}".into() }];
         region_arbiter(&fabric.view(), Arc::new(division), &policies)
     };
     let mut first = make(&world.fabric).expect("it is made");

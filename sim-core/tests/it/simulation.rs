@@ -269,6 +269,40 @@ fn an_arbiter_that_is_not_as_pure_as_it_claims_is_found_out() {
     }
 }
 
+/// Answers are remembered for other times and ids, and without [`Flags::READS_ARRIVAL`] for other arrivals: an arbiter that
+/// looks at any of these is not pure. One that looks at the order of arrivals may, where it says so.
+#[test]
+fn a_pure_arbiter_looks_at_no_time_id_or_arrival() {
+    type Rate = fn(&PhaseView<'_>, usize) -> f64;
+    let by_time: Rate = |phase, _| 1e8 + phase.now.0 as f64;
+    let by_id: Rate = |phase, i| 1e8 + f64::from(phase.id.as_slice()[i].0);
+    let by_arrival: Rate = |phase, i| 1e8 + phase.arrival.as_slice()[i] as f64;
+    let by_order: Rate = |phase, i| {
+        let arrivals = phase.arrival.as_slice();
+        1e8 / (1 + arrivals.iter().filter(|&&other| other < arrivals[i]).count()) as f64
+    };
+    let ranks = Flags::PURE.union(Flags::READS_ARRIVAL);
+    for (rate, flags, is_refused) in [
+        (by_time, Flags::PURE, true),
+        (by_id, Flags::PURE, true),
+        (by_arrival, Flags::PURE, true),
+        (by_order, Flags::PURE, true),
+        (by_arrival, ranks, true),
+        (by_order, ranks, false),
+    ] {
+        let mut p = pair(0);
+        for start in [5, 7, 9] {
+            p.send(start, 1000, false);
+        }
+        let mut arbiter = Fixed(move |phase: &PhaseView<'_>, grant: &mut Grant<'_>| {
+            (0..phase.len()).for_each(|i| grant.rates[i] = rate(phase, i));
+        });
+        let found = p.run_with(&mut arbiter, flags, RunOptions::default());
+        let found_out = matches!(found, Err(SimError::Arbiter(AnswerError::Impure { .. })));
+        assert_eq!(found_out, is_refused, "{found:?}");
+    }
+}
+
 #[test]
 fn wrong_answers_are_refused_by_name() {
     for rate in [f64::NAN, f64::INFINITY, -1.0, -0.0, -f64::MIN_POSITIVE] {

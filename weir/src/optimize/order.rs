@@ -19,6 +19,7 @@ use super::outcome::{SearchOutcome, report};
 use super::part::{OrderNames, PartFile, PartOf};
 use super::settings::SettingsError;
 use super::watch::Checkpoint;
+use crate::prepared::answer_words;
 use crate::{Error, ErrorKind};
 
 /// Searches for the best order, or for that of a shard.
@@ -50,7 +51,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let options = OrderOptions { budget, shard: context.options.shard, ..options(context, &problem, Goal::Statistics) };
     let found = order::search(&problem, &options, context.cancel, &mut Kept { context, subject: &subject });
     context.options.watch.finish();
-    let Found { result, part } = found.map_err(|error| error.of(context.scenario))?;
+    let Found { result, part } = found.map_err(|error| error.of(context))?;
     context.options.checkpoint.map_or(Ok(()), Checkpoint::end)?;
     match part {
         Some(part) if options.shard.is_some() => {
@@ -81,7 +82,7 @@ pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>
     let problem = problem(context, &context.subject()?)?;
     let own = own(context, &problem)?;
     let found = order::search(&problem, &options(context, &problem, Goal::Best), context.cancel, &mut ());
-    let result = with_baseline(own, found.map_err(|error| failure(context.scenario, &error))?.result);
+    let result = with_baseline(own, found.map_err(|error| failure(context, &error))?.result);
     let order = named(context.scenario, &problem, &result.solution);
     Ok(result.with_solution(Solution::of_order(order)))
 }
@@ -96,7 +97,7 @@ pub(super) fn annealed(context: &SearchContext<'_>, budget: Option<Duration>) ->
     match order::search(&problem, &options, context.cancel, &mut ()) {
         Ok(found) => Ok(Some(found.result.solution)),
         Err(OrderError::Cancelled) => Ok(None),
-        Err(error) => Err(failure(context.scenario, &error)),
+        Err(error) => Err(failure(context, &error)),
     }
 }
 
@@ -118,7 +119,7 @@ fn problem<'a>(context: &SearchContext<'a>, subject: &SearchSubject) -> Result<O
     let fabric = &scenario.fabric;
     let make = move || (entry.make)(&fabric.view(), &params);
     let problem = OrderProblem::new(fabric, &scenario.routes, &scenario.tasks, make, entry.flags);
-    let problem = problem.map_err(|error| failure(scenario, &error))?;
+    let problem = problem.map_err(|error| failure(context, &error))?;
     let label = serde_json::json!(subject.arbiter).to_string();
     Ok(problem.with_label(label))
 }
@@ -142,9 +143,9 @@ impl From<OrderError> for KeptError {
 }
 
 impl KeptError {
-    fn of(self, scenario: &Scenario) -> Error {
+    fn of(self, context: &SearchContext<'_>) -> Error {
         match self {
-            Self::Order(error) => failure(scenario, &error),
+            Self::Order(error) => failure(context, &error),
             Self::Checkpoint(error) => error,
         }
     }
@@ -246,8 +247,9 @@ fn names(
     OrderNames { baseline, best: best.map_or_else(Vec::new, |order| named(context.scenario, problem, &order)) }
 }
 
-/// Why there is no search, with the place in the file where there is one.
-fn failure(scenario: &Scenario, error: &OrderError) -> Error {
+/// Why there is no search, with the place in the file where there is one. What is wrong with an arbiter begins with its name.
+fn failure(context: &SearchContext<'_>, error: &OrderError) -> Error {
+    let (scenario, arbiter) = (context.scenario, &context.spec().name);
     let at = |task: TaskId, kind: ErrorKind| {
         let name = scenario.task_name(task);
         let position = scenario.position(task);
@@ -257,15 +259,17 @@ fn failure(scenario: &Scenario, error: &OrderError) -> Error {
     };
     let file = &scenario.file;
     let plain = |kind: ErrorKind| Error::new(kind, format!("{file}: {error}"));
+    let wrong = |what: String| Error::new(ErrorKind::Plugin, format!("{file}: arbiter `{arbiter}`: {what}"));
     match error {
         OrderError::Cancelled => too_soon(),
         OrderError::Task { task, .. } | OrderError::Messages { task, .. } => at(*task, ErrorKind::Input),
         OrderError::Route { task, error: CallError::Refused(_) } => at(*task, ErrorKind::Input),
-        OrderError::Route { task, .. } | OrderError::Rate { task, .. } => at(*task, ErrorKind::Plugin),
-        OrderError::Arbiter(CallError::Refused(_)) => plain(ErrorKind::Input),
-        OrderError::Arbiter(_) | OrderError::OverCapacity { .. } | OrderError::Capacity | OrderError::Recheck => {
-            plain(ErrorKind::Plugin)
+        OrderError::Route { task, .. } => wrong(format!("transfer `{}`: {error}", scenario.task_name(*task))),
+        OrderError::Arbiter(CallError::Refused(why)) => {
+            Error::new(ErrorKind::Input, format!("{file}: arbiter `{arbiter}` refuses this scenario: {why}"))
         }
+        OrderError::Answer(answer) => wrong(answer_words(scenario, answer)),
+        OrderError::Arbiter(_) | OrderError::Capacity | OrderError::Recheck => wrong(error.to_string()),
         OrderError::Stuck => plain(ErrorKind::Stopped),
         _ => plain(ErrorKind::Input),
     }

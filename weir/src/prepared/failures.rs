@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_plugin_api::{CallError, LinkId, NO_SLOT, SimDuration, SimTime};
 use weir_report::instant;
-use weir_scenario::Diagnostic;
+use weir_scenario::{Diagnostic, Scenario};
 use weir_sim_core::{
     AdmissionError, AnswerError, AuditError, MOST_CHANGES, MOST_PHASES, MOST_ROUNDS, OnFailure, PacketError, SimError,
     TaskId,
@@ -229,34 +229,8 @@ impl PreparedRun<'_> {
     }
 
     fn wrong_answer(&self, error: &AnswerError) -> String {
-        let name = |task: &TaskId| self.scenario.task_name(*task).into_owned();
-        let asks = "; the arbiter is wrong, report it to its author";
-        match error {
-            AnswerError::Failed { time, error } => format!("at {} ({time}) it failed: {error}", instant(*time)),
-            AnswerError::NotARate { time, task, rate } => format!(
-                "at {} ({time}) transfer `{}` was given the rate {rate} B/s: rates must be finite and at least 0{asks}",
-                instant(*time),
-                name(task)
-            ),
-            AnswerError::Impure { time, task, rate, again } => format!(
-                "at {} ({time}) transfer `{}` was given {rate} B/s, and for the same phase again {again} B/s, though the \
-                 arbiter claims to be pure{asks}",
-                instant(*time),
-                name(task)
-            ),
-            AnswerError::OverLimit { time, task, rate, limit } => format!(
-                "at {} ({time}) transfer `{}` was given {rate} B/s, above its limit of {limit} B/s{asks}",
-                instant(*time),
-                name(task)
-            ),
-            AnswerError::OverCapacity { time, link, task, load, bandwidth } => format!(
-                "at {} ({time}) link {} was given {load} B/s, above its bandwidth of {bandwidth} B/s, with transfer \
-                 `{}` on it{asks}",
-                instant(*time),
-                self.link(*link),
-                name(task)
-            ),
-        }
+        let time = error.time();
+        format!("at {} ({time}) {}", instant(time), answer_words(self.scenario, error))
     }
 
     fn impossible(&self, error: &AuditError) -> String {
@@ -283,8 +257,7 @@ impl PreparedRun<'_> {
     }
 
     fn link(&self, link: LinkId) -> String {
-        let link = self.scenario.fabric.link(link);
-        format!("{} → {}", self.scenario.node_name(link.from), self.scenario.node_name(link.to))
+        link_text(self.scenario, link)
     }
 
     fn names(&self, tasks: &[TaskId]) -> String {
@@ -292,6 +265,36 @@ impl PreparedRun<'_> {
         let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
         format!("{}{more} ({} in all)", names.join(", "), tasks.len())
     }
+}
+
+fn link_text(scenario: &Scenario, link: LinkId) -> String {
+    let link = scenario.fabric.link(link);
+    format!("{} → {}", scenario.node_name(link.from), scenario.node_name(link.to))
+}
+
+/// What is wrong with an arbiter's answer, without the time.
+pub(crate) fn answer_words(scenario: &Scenario, error: &AnswerError) -> String {
+    let name = |task: &TaskId| scenario.task_name(*task);
+    let what = match error {
+        AnswerError::Failed { error, .. } => return format!("it failed: {error}"),
+        AnswerError::NotARate { task, rate, .. } => {
+            format!("transfer `{}` was given the rate {rate} B/s: rates must be finite and at least 0", name(task))
+        }
+        AnswerError::Impure { task, rate, again, .. } => format!(
+            "transfer `{}` was given {rate} B/s, and for the same transfers again {again} B/s, though the arbiter claims \
+             to be pure",
+            name(task)
+        ),
+        AnswerError::OverLimit { task, rate, limit, .. } => {
+            format!("transfer `{}` was given {rate} B/s, above its limit of {limit} B/s", name(task))
+        }
+        AnswerError::OverCapacity { link, task, load, bandwidth, .. } => format!(
+            "link {} was given {load} B/s, above its bandwidth of {bandwidth} B/s, with transfer `{}` on it",
+            link_text(scenario, *link),
+            name(task)
+        ),
+    };
+    format!("{what}; the arbiter is wrong, report it to its author")
 }
 
 /// Phases list each active transfer, so many transfers at once make them large.

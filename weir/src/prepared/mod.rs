@@ -15,6 +15,7 @@ use weir_sim_core::{
     Stop, TaskGraph, TaskTimes, admit, make_arbiter,
 };
 
+pub(crate) use failures::answer_words;
 pub use stream::StreamedRun;
 
 use crate::machine_arbiters::defaults_of_others;

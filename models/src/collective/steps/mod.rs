@@ -16,6 +16,8 @@ pub(super) mod two_tree;
 #[cfg(test)]
 mod tests;
 
+use weir_plugin_api::Direction;
+
 use super::params::{Algorithm, Kind};
 
 /// Bytes that one rank sends another in one round.
@@ -31,14 +33,18 @@ pub(super) struct Send {
     pub(super) adds: bool,
     /// Data of two trees are independent of each other.
     pub(super) tree: u8,
-    /// Whether it belongs to the way back from the root, which runs beside the way to it.
-    pub(super) back: bool,
+    /// A rank sends one message of a lane of a tree at a time, those of different lanes beside each other: 0; for what comes
+    /// back from a root 1, and 2 to the second child of a binary tree.
+    pub(super) lane: u8,
 }
+
+/// Lanes of a rank in a tree.
+pub(super) const LANES: usize = 3;
 
 impl Send {
     fn new(from: u64, to: u64, bytes: u64) -> Self {
         // Positions are below the number of ranks, which is bounded by that of tasks.
-        Self { from: from as u32, to: to as u32, bytes, adds: false, tree: 0, back: false }
+        Self { from: from as u32, to: to as u32, bytes, adds: false, tree: 0, lane: 0 }
     }
 
     fn adding(self, adds: bool) -> Self {
@@ -148,6 +154,15 @@ impl Steps {
         self.algorithm == Algorithm::Nvls && round > 0
     }
 
+    /// Whether all bytes cross the links of the ranks one way alone, which is up, or down; the other way only a part does.
+    pub(super) fn one_way(&self) -> Option<Direction> {
+        match (self.algorithm, self.kind) {
+            (Algorithm::Nvls, Kind::AllGather) => Some(Direction::Down),
+            (Algorithm::Nvls, Kind::ReduceScatter) => Some(Direction::Up),
+            _ => None,
+        }
+    }
+
     /// Whether every rank sends to the same one in all rounds.
     pub(super) fn repeats(&self) -> bool {
         self.algorithm == Algorithm::Nvls || (self.algorithm == Algorithm::Ring && !self.kind.is_rooted())
@@ -169,8 +184,10 @@ impl Steps {
         }
     }
 
-    /// Bytes that each rank sends and gets in a round of `nvls`: a rank's S up for the switch to add while the sum of
-    /// its part comes down; then its part of the sum up to be multicast while all parts come down.
+    /// Bytes that each rank sends and gets in a round of `nvls`. All-reduce: a rank's S up for the switch to add while the sum
+    /// of its part comes down; then its part of the sum up to be multicast while all parts come down. In both rounds together
+    /// that is as much up as down. The others have one round of the two, [`Self::one_way`]: a transfer from rank to rank has S
+    /// both ways.
     fn through_switch(&self, round: u64) -> u64 {
         if round == 0 { self.size } else { self.part() }
     }

@@ -163,11 +163,28 @@ fn who_passes_bytes_on_in_one_tree_is_a_leaf_in_the_other() {
         let steps = steps(K::AllReduce, A::DoubleBinaryTree, n);
         let mut inner = vec![[false; 2]; n as usize];
         follow(&steps, &mut inner, |_, send, _, inner| {
-            if send.back {
+            if send.lane > 0 {
                 inner[send.from as usize][send.tree as usize] = true;
             }
         });
         let both = inner.iter().filter(|inner| inner[0] && inner[1]).count();
         assert!(both <= n as usize % 2 + usize::from(n == 2), "{n} ranks: {both} pass bytes on in both");
+    }
+}
+
+/// Two trees: what a rank sends in a round to both of its children goes at once.
+#[test]
+fn children_have_lanes_of_their_own() {
+    for steps in
+        RANKS.into_iter().flat_map(|n| [K::AllReduce, K::Broadcast].map(|kind| steps(kind, A::DoubleBinaryTree, n)))
+    {
+        for round in 0..steps.rounds() {
+            let mut sends = Vec::new();
+            steps.sends(round, &mut sends);
+            let mut lanes: Vec<_> = sends.iter().map(|send| (send.from, send.tree, send.lane)).collect();
+            lanes.sort_unstable();
+            assert!(lanes.windows(2).all(|pair| pair[0] != pair[1]), "{steps:?}: {sends:?}");
+            assert!(lanes.iter().all(|&(.., lane)| usize::from(lane) < LANES));
+        }
     }
 }

@@ -27,6 +27,6 @@ pub(super) fn sends(steps: &Steps, round: u64, out: &mut Vec<Send>) {
         };
         let (from, to) = if up { (child, p) } else { (p, child) };
         let send = Send::new(from, to, bytes).adding(up && steps.kind != Kind::Gather);
-        out.push(Send { back: !up, ..send });
+        out.push(Send { lane: u8::from(!up), ..send });
     }
 }

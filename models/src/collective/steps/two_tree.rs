@@ -4,7 +4,9 @@
 //! **Definition.** With b the lowest binary digit of r that is 1, r's parent in the first tree is r − b + 2b if r
 //! holds no 2b and there is such a rank, else r − b; rank 0 is the root. The second tree is the first one with the
 //! ranks counted from the end, or one place on where n is odd. For broadcast and reduce the trees hold all but
-//! position 0, which is the parent of both roots. **Source.** P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms
+//! position 0, which is the parent of both roots. A rank sends to both children at once, so that each has half of its
+//! link, as the two trees have of the link of who receives. The paper has them in turn instead, in an order in which nobody
+//! receives of both trees at once. **Source.** P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms
 //! for full bandwidth broadcast, reduction and scan*, Parallel Computing 35(12), 2009; the numbering as in NCCL,
 //! `src/graph/trees.cc`.
 
@@ -51,6 +53,12 @@ impl Tree {
         }
     }
 
+    /// The lane to a position from its parent, whose children stand on either side of it in the first tree.
+    fn lane(&self, position: u64) -> u8 {
+        let rank = self.place(position.saturating_sub(self.first), true);
+        if parent(rank, self.m).is_some_and(|parent| rank > parent) { 2 } else { 1 }
+    }
+
     /// The longest way from the root of all to a leaf: each step up raises the lowest digit, and from rank 1 all do so by one.
     fn height(&self) -> u64 {
         self.first + u64::from(self.m.next_power_of_two().ilog2())
@@ -90,7 +98,8 @@ pub(super) fn sends(steps: &Steps, round: u64, out: &mut Vec<Send>) {
             let Some(parent) = tree.parent(position) else { continue };
             let (from, to) = if up { (position, parent) } else { (parent, position) };
             let send = Send::new(from, to, bytes).adding(up);
-            out.push(Send { tree: second.into(), back: !up, ..send });
+            let lane = if up { 0 } else { tree.lane(position) };
+            out.push(Send { tree: second.into(), lane, ..send });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Why a search over orders cannot be done.
 
-use weir_sim_core::TaskId;
-use weir_sim_core::api::{CallError, LinkId};
+use weir_sim_core::api::CallError;
+use weir_sim_core::{AnswerError, TaskId};
 
 use super::limits::{MOST_MESSAGES, MOST_SOURCES};
 
@@ -95,24 +95,9 @@ pub enum OrderError {
     /// The arbiter cannot be built, or failed.
     #[error("{0}")]
     Arbiter(CallError),
-    /// A rate is not finite, below 0 or above the limit.
-    #[error("the arbiter gave a transfer a rate of {rate} B/s; rates are finite, at least 0 and at most the limit")]
-    Rate {
-        /// The transfer.
-        task: TaskId,
-        /// The rate.
-        rate: f64,
-    },
-    /// A link got more than its bandwidth.
-    #[error("the arbiter gave a link {load} B/s, above its bandwidth of {bandwidth} B/s")]
-    OverCapacity {
-        /// The link.
-        link: LinkId,
-        /// Sum of rates.
-        load: f64,
-        /// Its bandwidth.
-        bandwidth: f64,
-    },
+    /// What it answers for a set of active transfers is wrong; the time says nothing.
+    #[error("{0}")]
+    Answer(AnswerError),
     /// Its rates exceed what it said that a link can carry.
     #[error("the arbiter gave a link more than the capacity that it promised; its bounds prove nothing")]
     Capacity,

@@ -1,7 +1,7 @@
 //! The rates of one active set, asked of the arbiter and checked as the simulation does.
 
 use weir_sim_core::api::{ClassId, PhaseView, RateArbiter, SimTime, TransferId};
-use weir_sim_core::{Answer, AnswerError, TaskId};
+use weir_sim_core::{Answer, AnswerError, PurityCheck};
 
 use super::plan::Plan;
 use crate::order::problem::{OrderError, OrderProblem};
@@ -16,6 +16,7 @@ pub(crate) struct Oracle<'p, 'a> {
     classes: Vec<ClassId>,
     arrivals: Vec<u64>,
     answer: Answer,
+    purity: PurityCheck,
 }
 
 impl<'p, 'a> Oracle<'p, 'a> {
@@ -28,6 +29,7 @@ impl<'p, 'a> Oracle<'p, 'a> {
             classes: Vec::new(),
             arrivals: Vec::new(),
             answer: Answer::new(problem.fabric.links().len()),
+            purity: PurityCheck::new(problem.flags),
         })
     }
 
@@ -72,24 +74,29 @@ impl<'p, 'a> Oracle<'p, 'a> {
         if !recheck.is_never() {
             return Err(OrderError::Recheck);
         }
-        self.answer.check(&phase, problem.fabric.bandwidths()).map_err(|error| self.wrong(error))
+        let checked = self.answer.check(&phase, problem.fabric.bandwidths());
+        let checked = checked.and_then(|()| self.purity.check(&mut *self.arbiter, &phase, &self.answer));
+        checked.map_err(|error| self.wrong(error))
     }
 
     /// In the phase a message has the id of its place; the error names the message itself.
     #[cold]
-    fn wrong(&self, error: AnswerError) -> OrderError {
-        let message = |id: TaskId| {
-            let active = self.active.iter().find(|&&(source, _, place)| self.problem.id(source, place) == id);
-            active.map_or(id, |&(source, message, _)| self.problem.sources[source].messages[message].task)
-        };
+    fn wrong(&self, mut error: AnswerError) -> OrderError {
+        match &mut error {
+            AnswerError::Failed { .. } => {}
+            AnswerError::NotARate { task, .. }
+            | AnswerError::Impure { task, .. }
+            | AnswerError::OverLimit { task, .. }
+            | AnswerError::OverCapacity { task, .. } => {
+                let is_it = |&&(source, _, place): &&(usize, usize, usize)| self.problem.id(source, place) == *task;
+                if let Some(&(source, message, _)) = self.active.iter().find(is_it) {
+                    *task = self.problem.sources[source].messages[message].task;
+                }
+            }
+        }
         match error {
             AnswerError::Failed { error, .. } => OrderError::Arbiter(error),
-            AnswerError::NotARate { task, rate, .. }
-            | AnswerError::Impure { task, rate, .. }
-            | AnswerError::OverLimit { task, rate, .. } => OrderError::Rate { task: message(task), rate },
-            AnswerError::OverCapacity { link, load, bandwidth, .. } => {
-                OrderError::OverCapacity { link, load, bandwidth }
-            }
+            wrong => OrderError::Answer(wrong),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::diagnostic::quoted;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::workload::attributes::PlacedId;
+use crate::workload::expansion::JOIN;
 use crate::yaml::{Data, Value};
 
 /// The key of the details under which a model warns.
@@ -149,7 +150,7 @@ impl Request<'_> {
             PlanError::NoRoute { task, from, to } => {
                 let (from, to) = (quoted(&name(*from)), quoted(&name(*to)));
                 let message = format!("{}, but {to} cannot be reached from {from}", carries(task));
-                (message, "join their trees by an item of `links`, or give times instead of the fabric".to_owned())
+                (message, format!("give times instead of the fabric, or {JOIN}"))
             }
             // Too much of what the scenario asks for, as likely as a wrong model.
             PlanError::Time { task, what, value } if value.is_finite() && *value > 0.0 => {
