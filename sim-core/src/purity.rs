@@ -11,8 +11,8 @@ const SAMPLE: u64 = 1024;
 const LATER: u64 = 1_000_000_000_000;
 
 /// Asks an arbiter that claims to be pure once more for some of its answers: the first, the second, the fourth and so on, and
-/// every [`SAMPLE`]th. The same transfers are shown at a later time, under other ids and with other arrivals of the same order,
-/// since answers are remembered for all of these. Of one that claims nothing nothing is asked.
+/// every 1,024th. The same transfers are shown at a later time, under other ids and with other arrivals of the same order, since
+/// answers are remembered for all of these. Of one that claims nothing nothing is asked.
 #[derive(Debug, Default)]
 pub struct PurityCheck {
     is_on: bool,
