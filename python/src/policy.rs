@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PySlice, PyType};
@@ -115,9 +115,16 @@ impl Policies {
         let running: Vec<u64> = self.0.iter().flat_map(|shared| lock(&shared.running).clone()).collect();
         if !running.is_empty() {
             // One that cannot be interrupted is waited for.
-            let _ = Python::attach(|py| py.import("weir._policy")?.call_method1("interrupt", (running,)).map(drop));
+            let _ = Python::attach(|py| running.into_iter().try_for_each(|thread| interrupt(py, thread)));
         }
     }
+}
+
+/// Raises `KeyboardInterrupt` in a thread.
+fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
+    static RAISE_IN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let raise_in = RAISE_IN.import(py, "weir._policy", "raise_in")?;
+    raise_in.call1((thread, py.get_type::<PyKeyboardInterrupt>())).map(drop)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

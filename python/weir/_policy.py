@@ -53,9 +53,7 @@ def view(column: bytes, code: str) -> Any:
     return look.cast(code)
 
 
-def interrupt(threads: list[int]) -> None:
-    """Raises ``KeyboardInterrupt`` in these threads, once they run Python code again."""
-    for thread in threads:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
-        )
+# Raises an exception in a thread, once that runs Python code again. weir calls it as it is: what a
+# call around raises in the thread of this call would end Python code here before it has done it.
+raise_in: Any = ctypes.pythonapi.PyThreadState_SetAsyncExc
+raise_in.argtypes = (ctypes.c_ulong, ctypes.py_object)
