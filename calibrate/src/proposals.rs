@@ -5,8 +5,8 @@
 //! | a device and one other, both ways | `shared` of the type of the narrowest link, the device's before others | 2 · rate |
 //! | several devices and one host memory, both ways | `memory` of the host | copies at it · rate |
 //!
-//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts. Where logs give both copies one time,
-//! it is compared with the slower of the two alone; copies by kernels do not count, which are slower by themselves.
+//! The figure is the geometric mean over the rows: that which fits them best where all get equal parts. Where logs give both
+//! copies one time, it is compared with the slower of the two alone; copies by kernels do not count, which are slower by themselves.
 
 use std::collections::BTreeMap;
 

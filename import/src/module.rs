@@ -58,7 +58,8 @@ const fn model(
 }
 
 /// Device ids and names: the PCI ID repository (`pci.ids` of 2026-08-22); B300 and GB300, and the names of products: NVIDIA's
-/// open-gpu-kernel-modules, README, "Compatible GPUs"; 74a8, 74b6, 74bc, 75b0 and 75b3: AMD's libdrm (`data/amdgpu.ids`) and MxGPU-Virtualization. NVLinks of one GPU:
+/// open-gpu-kernel-modules, README, "Compatible GPUs"; 74a8, 74b6, 74bc, 75b0 and 75b3: AMD's libdrm (`data/amdgpu.ids`) and
+/// MxGPU-Virtualization. NVLinks of one GPU:
 /// NVIDIA's data sheets, whose totals for both directions are P100 160 GB/s (4 links), V100 300 (6), A100 600 (12), A800 400 (8), H100,
 /// H200, H20 and GH200 900 (18), H800 400 (8), B100, B200, B300 1800 (18). GH200 boards join two GPUs directly (NVL2), four (Alps) or more
 /// over NVSwitches (NVL32). Boards: NVIDIA's DGX-1 white paper (P100 and V100 SXM2: hybrid cube

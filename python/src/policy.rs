@@ -66,7 +66,7 @@ impl Around {
 struct Named {
     name: String,
     policy: Py<PyAny>,
-    /// Whether its answer depends on the phase alone, so that it may be remembered.
+    /// Whether it claims [`Flags::PURE`].
     pure: bool,
 }
 

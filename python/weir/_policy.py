@@ -21,8 +21,8 @@ class Policy(Protocol):
     """What divides the bandwidth of an instant.
 
     A class of these, of which every run gets an object of its own, or an object. Two attributes may
-    say more: ``name``, for results, and ``pure``: whether rates depend on nothing but the phase, so
-    that weir may remember them.
+    say more: ``name``, for results, and ``pure``: whether rates depend on nothing but the
+    transfers shown and their order, not on the instant or on ids, so that weir may remember them.
     """
 
     def allocate(self, phase: Phase) -> Sequence[float] | Any:
