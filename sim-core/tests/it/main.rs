@@ -14,6 +14,7 @@ mod incremental;
 mod packets;
 mod phases;
 mod properties;
+mod purity;
 mod rerouting;
 mod rerouting_twin;
 mod routes;
