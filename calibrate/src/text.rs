@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use ordered_float::OrderedFloat;
 use weir_plugin_api::SimDuration;
 use weir_report::text::{ROWS, Sheet, clean};
-use weir_report::{binary_bytes, bytes, duration, rate, titled};
+use weir_report::{binary_bytes, bytes, duration, rate, rate_unit, titled};
 use weir_scenario::Machine;
 
 use crate::fit::parameter::{ParameterKind, picoseconds};
@@ -29,11 +29,11 @@ pub fn quantity(kind: ParameterKind, value: f64) -> String {
 #[must_use]
 pub(crate) fn uncertainty(fitted: &Fitted) -> String {
     match fitted.known {
-        Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
+        Known::Error(error) => format!("± {}", small(fitted, error)),
         Known::IfNarrowest(error) => {
             let kind = fitted.parameter.kind;
             let error =
-                error.map_or_else(|| "error not known,".to_owned(), |error| format!("± {}", small(kind, error)));
+                error.map_or_else(|| "error not known,".to_owned(), |error| format!("± {}", small(fitted, error)));
             let which = if kind.is_capacity() { "it is" } else { "links are as taken" };
             format!("{error} if {which} the narrowest, see below")
         }
@@ -48,10 +48,13 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
     }
 }
 
-/// An error in the unit of its kind.
-fn small(kind: ParameterKind, error: f64) -> String {
-    match kind {
-        kind if kind.is_capacity() => format!("{} GB/s", digits(error / 1e9)),
+/// An error in the unit of its value.
+fn small(fitted: &Fitted, error: f64) -> String {
+    match fitted.parameter.kind {
+        kind if kind.is_capacity() => {
+            let (unit, name) = rate_unit(fitted.value);
+            format!("{} {name}", digits(error / unit))
+        }
         ParameterKind::Arbiter | ParameterKind::HostWeight => digits(error),
         ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),

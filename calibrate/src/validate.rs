@@ -45,6 +45,8 @@ pub struct Matched {
     pub rows_left: Vec<usize>,
     /// Rows that belong to transfers which earlier rows measured.
     pub rows_again: Vec<usize>,
+    /// Rows of transfers that measured nothing.
+    pub rows_without: Vec<usize>,
     /// Transfers that no row measured.
     pub simulated_left: Vec<usize>,
 }
@@ -93,14 +95,20 @@ pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], plain: impl Fn(&st
         match next {
             Some(i) => {
                 taken[i] = true;
-                let error = |measured: f64| simulated[i].seconds / measured - 1.0;
-                found.pairs.extend(row.seconds.map(|s| Pair { row: at, measured: s, simulated: i, error: error(s) }));
+                match row.seconds {
+                    Some(measured) => {
+                        let error = simulated[i].seconds / measured - 1.0;
+                        found.pairs.push(Pair { row: at, measured, simulated: i, error });
+                    }
+                    None => found.rows_without.push(at),
+                }
             }
             None => found.rows_again.push(at),
         }
     }
-    let free = taken.iter().enumerate().filter(|(i, taken)| !**taken && simulated[*i].transfer.is_some());
-    found.simulated_left = free.map(|(at, _)| at).collect();
+    let mut left: Vec<bool> = simulated.iter().map(|one| one.transfer.is_some()).collect();
+    found.pairs.iter().for_each(|pair| left[pair.simulated] = false);
+    found.simulated_left = (0..left.len()).filter(|&at| left[at]).collect();
     found
 }
 
@@ -256,8 +264,9 @@ mod tests {
         let found = of(",g0,g1,100,2\n,rc/g0,g1,100,2\nm,,,,4\n,g1,g0,100,nan\n");
         let pairs: Vec<_> = found.pairs.iter().map(|p| (p.row, p.simulated, p.error)).collect();
         assert_eq!(pairs, [(0, 0, -0.5), (1, 1, 0.0), (2, 4, 0.25)]);
-        // The third row of a group measured nothing: its transfer is not said to be missing.
-        assert_eq!((found.rows_left, found.rows_again, found.simulated_left), (vec![], vec![], vec![2]));
+        // The last row measured nothing, so its transfer was not measured.
+        assert_eq!((found.rows_left, found.rows_again, found.rows_without), (vec![], vec![], vec![3]));
+        assert_eq!(found.simulated_left, [2, 3]);
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Run scenarios and compare the results with the snapshots that were accepted
     Test(TestArgs),
-    /// Read scenarios and report errors and probable slips, without running them
+    /// Read scenarios and report errors and probable mistakes, without running them
     Check(CheckArgs),
     /// Show why: the plans of operations over time, and the arbiter's steps in each phase
     Explain(ExplainArgs),

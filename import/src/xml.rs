@@ -21,7 +21,9 @@ pub(crate) fn parse(text: &str) -> Result<Dump<'_>, Refusal> {
     let options = ParsingOptions { allow_dtd: true, nodes_limit: NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let help = "the file is cut, or was changed by hand; make the dump again";
-        let message = format!("not well-formed XML: {error}");
+        // The parser's text ends with the place, which the refusal has by itself.
+        let (text_of, place) = (error.to_string(), format!(" at {}", error.pos()));
+        let message = format!("not well-formed XML: {}", text_of.strip_suffix(&place).unwrap_or(&text_of));
         let refusal = Refusal::new(message.chars().take(200).collect::<String>()).help(help);
         // The parser gives no place to the end of the text.
         match error {

@@ -1,4 +1,4 @@
-//! The links of routes, which hosts do not name: found as hosts choose them.
+//! The links of routes, which hosts do not name: found as hosts choose them; and what links share.
 //!
 //! **Definition.** A route has the fewest links, and passes only nodes that forward; among equals it is the smallest
 //! sequence of link ids (scenario format, "Routes"). **Ties.** None are left.
@@ -7,10 +7,16 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use weir_plugin_api::{FabricView, LinkId, NodeKind};
+use weir_plugin_api::{FabricView, LinkId, NodeKind, SharedLinks, Surroundings};
 
 /// Most of destinations times links that are looked through (*assumed*: within a second and 100 MB).
 const MOST_WORK: usize = 20_000_000;
+
+/// What links of the fabric share, by number.
+pub(crate) fn shared<'a>(surroundings: &Surroundings<'a>) -> impl Iterator<Item = SharedLinks<'a>> {
+    let routes = surroundings.routes;
+    (0..).map_while(move |number| routes.shared(number))
+}
 
 /// Links by one of their ends, in the order of ids.
 struct ByEnd {

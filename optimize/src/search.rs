@@ -35,7 +35,7 @@ pub struct SearchResult<S> {
     pub objective: Objective,
     /// No candidate is better than this: below it, of a throughput above it.
     pub bound: Option<f64>,
-    /// The value of the scenario as it is. One that stops before its end never ends: infinite, of a throughput 0.
+    /// The value of the baseline. One that stops before its end never ends: infinite, of a throughput 0.
     pub baseline: f64,
     /// The best value found: the least, of a throughput the largest.
     pub best: f64,

@@ -65,7 +65,7 @@ pub struct LinkSettings {
     pub inputs: Inputs,
 }
 
-/// A node.
+/// What packets find at a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NodeSettings {
     /// Largest payload on links that leave it downwards, of packets that came in by another port.

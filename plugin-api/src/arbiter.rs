@@ -8,13 +8,13 @@ use crate::{CallError, FabricView, LinkId, PhaseView, RouteTable, SimTime};
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// The answer depends only on the fabric, the parameters and the classes of the transfers shown, in their order; not on
+    /// The answer depends only on the fabric, the parameters and the classes of the phase's transfers, in their order; not on
     /// earlier calls, the time, ids, or arrivals (with [`Self::READS_ARRIVAL`]: only on their order). The host may remember
     /// answers.
     pub const PURE: Self = Self(1);
     /// No link that could raise a transfer is left idle.
     pub const WORK_CONSERVING: Self = Self(2);
-    /// Must always be shown all active transfers. Without it, only those connected to a change are shown, and a union
+    /// Every phase must hold all active transfers. Without it, a phase holds only those connected to a change, and a union
     /// of unconnected sets must give the same bits as each set alone.
     pub const WHOLE_SET: Self = Self(4);
     /// Reads `PhaseView::arrival`, by rank only.
@@ -115,7 +115,7 @@ pub struct Binding {
     pub link: LinkId,
     /// A number of [`Cause`]; unknown numbers are read as [`Cause::Unknown`]. Those from [`Self::SHARED`] on are the host's.
     pub cause: u32,
-    /// Position *in the phase shown* of a transfer that is responsible, or `u32::MAX`.
+    /// Position *in the phase* of a transfer that is responsible, or `u32::MAX`.
     pub by: u32,
 }
 

@@ -92,7 +92,7 @@ pub struct Change<'a> {
 /// none. A node that nothing hangs below costs nothing, and may be used for something else later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hang {
-    /// The node.
+    /// A class, or a node of the arbiter's own.
     pub node: u32,
     /// What it hangs below, a node of the arbiter's own; [`NO_ID`] for nothing: then it is a root.
     pub below: u32,

@@ -34,7 +34,7 @@ pub use incremental::{
 };
 pub use model::{
     Alternative, EngineScope, Estimate, Estimates, Model, ModelPlugin, Moment, Plan, PlannedEngine, PlannedTask,
-    PlannedWork, Queue, Relation, RouteInfo, RouteLookup, Surroundings, Wait,
+    PlannedWork, Queue, Relation, RouteInfo, RouteLookup, SharedLinks, Surroundings, Wait,
 };
 pub use port::{GrantView, Head, NO_SLOT, PortArbiter, PortArbiterPlugin, PortGrant};
 pub use registry::{

@@ -12,7 +12,7 @@
 //! ids and files as tables. For a plain transfer with a `model`, `transfer` holds `from`, `to`, `bytes`, `limit` (B/s or
 //! null) and `slots` (of the source's `send` engine; null for any number).
 
-use crate::{CallError, FabricView, NodeId};
+use crate::{CallError, FabricView, LinkId, NodeId};
 
 /// What a model gets besides the operation.
 #[derive(Clone, Copy)]
@@ -27,6 +27,24 @@ pub struct Surroundings<'a> {
 pub trait RouteLookup {
     /// The route between two nodes; `None` where there is none, or they are the same.
     fn route(&self, from: NodeId, to: NodeId) -> Option<RouteInfo>;
+
+    /// What links share, by number from 0; `None` behind the last. Models from shared libraries are told of none.
+    fn shared(&self, number: usize) -> Option<SharedLinks<'_>> {
+        let _ = number;
+        None
+    }
+}
+
+/// A bandwidth that several directed links have together, beside that of each.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SharedLinks<'a> {
+    /// Bytes per second. A transfer takes part of it for each of the links that it goes over, and of a node's once for each time
+    /// that it starts, ends or passes there.
+    pub bandwidth: f64,
+    /// The links, ascending.
+    pub links: &'a [LinkId],
+    /// The node all of whose links these are; `None` for both directions of a link.
+    pub node: Option<NodeId>,
 }
 
 /// A route in short.

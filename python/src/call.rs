@@ -5,18 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
-use weir::Error;
 use weir::optimize::Watch;
+use weir::{Error, ErrorKind};
 
 use crate::fault::raised;
 use crate::policy::{Around, Policies};
 
 /// How often signals are looked at (*assumed*: within the 100 ms that Ctrl-C may take).
 const PERIOD: Duration = Duration::from_millis(50);
+/// How long Python's end waits for calls of other threads (*assumed*: longer than a policy needs to hear that it must end).
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Threads that a search may have (*assumed*: more than a machine has cores, and few enough to be started).
 const MOST_THREADS: usize = 1024;
 /// Stack of the thread that reads and runs, bytes: as the main thread of a program has it on Linux.
@@ -26,12 +28,38 @@ const STACK: usize = 8 << 20;
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 /// Whether this process was forked while a call went on: what that call held locked stays so.
 static BROKEN: AtomicBool = AtomicBool::new(false);
+/// Whether Python is ending: calls that go on are stopped, and none begins.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// To be called in a child process after a fork.
 #[pyfunction]
 pub(crate) fn after_fork() {
     if CALLS.swap(0, SeqCst) > 0 {
         BROKEN.store(true, SeqCst);
+    }
+}
+
+/// To be called when Python begins to end. It ends the threads that are left where they stand, which no frame of Rust survives:
+/// calls that go on are stopped first, and waited for.
+#[pyfunction]
+pub(crate) fn at_exit(py: Python<'_>) {
+    ENDING.store(true, SeqCst);
+    let begin = Instant::now();
+    py.detach(|| {
+        while CALLS.load(SeqCst) > 0 && begin.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+/// Whether calls may go on. Of all exceptions, it is the one that ends a thread without a word.
+fn go_on() -> PyResult<()> {
+    match ENDING.load(SeqCst) {
+        true => Err(PySystemExit::new_err(
+            "Python is ending, so weir cannot run: call it before; what calls it by `atexit` is registered after \
+             `import weir`",
+        )),
+        false => Ok(()),
     }
 }
 
@@ -46,6 +74,7 @@ impl Going {
                  start processes with the method `spawn` or `forkserver`",
             ));
         }
+        go_on()?;
         CALLS.fetch_add(1, SeqCst);
         Ok(Self)
     }
@@ -140,7 +169,8 @@ fn on_thread<T: Send>(
     let work = || match policies.is_empty() {
         true => work(watched),
         // The thread's state in the interpreter stays from call to call of a policy.
-        false => Python::attach(|py| py.detach(|| work(watched))),
+        false => Python::try_attach(|py| py.detach(|| work(watched)))
+            .unwrap_or_else(|| Err(Error::new(ErrorKind::Cancelled, "Python has ended"))),
     };
     let (over, ended) = mpsc::channel::<()>();
     // What the policy of a call around this one waits for ends with that call.
@@ -155,7 +185,7 @@ fn on_thread<T: Send>(
         let mut interrupted = None;
         while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
             if interrupted.is_none() {
-                // Where the interpreter has ended there is nobody to return to.
+                // Where the interpreter has ended there is nobody to return to: its last thread begins no call.
                 let looked = Python::try_attach(|py| look(py, progress, watched, &around));
                 interrupted = looked.unwrap_or_else(|| rest()).err();
                 watched.cancel.store(interrupted.is_some(), SeqCst);
@@ -182,6 +212,7 @@ fn rest() -> ! {
 }
 
 fn look(py: Python<'_>, progress: Option<&Py<PyAny>>, watched: &Watched, around: &Around) -> PyResult<()> {
+    go_on()?;
     py.check_signals()?;
     if around.is_interrupted() {
         return Err(PyKeyboardInterrupt::new_err(()));

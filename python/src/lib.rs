@@ -28,7 +28,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>, program: Option<PathBuf>) -
 #[pymodule]
 mod _weir {
     #[pymodule_export]
-    use super::call::after_fork;
+    use super::call::{after_fork, at_exit};
     #[pymodule_export]
     use super::command;
     #[pymodule_export]

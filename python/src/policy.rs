@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PySlice, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, PySlice, PyType};
 use weir::{Error, Registry};
 use weir_plugin_api::{ArbiterEntry, CallError, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter};
 
@@ -115,7 +115,7 @@ impl Policies {
         let running: Vec<u64> = self.0.iter().flat_map(|shared| lock(&shared.running).clone()).collect();
         if !running.is_empty() {
             // One that cannot be interrupted is waited for.
-            let _ = Python::attach(|py| running.into_iter().try_for_each(|thread| interrupt(py, thread)));
+            let _ = Python::try_attach(|py| running.into_iter().try_for_each(|thread| interrupt(py, thread)));
         }
     }
 }
@@ -149,6 +149,18 @@ impl Shared {
         }
     }
 
+    /// Does what runs code of a policy: Ctrl-C reaches it, and calls of weir in it.
+    fn watched<T>(self: &Arc<Self>, py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        let thread = thread_of(py)?;
+        lock(&self.running).push(thread);
+        let done = Around::here().and(self).enclose(work);
+        let mut running = lock(&self.running);
+        if let Some(own) = running.iter().position(|&other| other == thread) {
+            running.swap_remove(own);
+        }
+        done
+    }
+
     /// Keeps what was raised, and says it in a line.
     fn failed(&self, py: Python<'_>, at: usize, error: PyErr) -> CallError {
         let text = format!("policy `{}`: {error}", self.policies[at].name);
@@ -166,10 +178,10 @@ struct PythonArbiter {
 
 impl PythonArbiter {
     fn new(shared: &Arc<Shared>, at: usize, fabric: &FabricView<'_>) -> Result<Self, CallError> {
-        Python::attach(|py| {
+        attached(|py| {
             let policy = shared.policies[at].policy.bind(py);
             let object = match policy.cast::<PyType>() {
-                Ok(class) => class.call0(),
+                Ok(class) => shared.watched(py, || class.call0()),
                 Err(_) => Ok(policy.clone()),
             };
             let object = object.map_err(|error| shared.failed(py, at, error))?.unbind();
@@ -183,15 +195,7 @@ impl PythonArbiter {
         let number = phase.len();
         let phase = Bound::new(py, Phase::new(py, phase, self.bandwidth.clone_ref(py))?)?;
         let rates = self.object.bind(py).call_method1("allocate", (phase,))?;
-        let rates = match rates.hasattr("tolist")? {
-            true => rates.call_method0("tolist")?,
-            false => rates,
-        };
-        let rates: Vec<f64> = rates.extract().map_err(|error| {
-            let wrong = PyTypeError::new_err("`allocate` must return a rate for each transfer, in bytes per second");
-            wrong.set_cause(py, Some(error));
-            wrong
-        })?;
+        let rates = numbers(&rates)?;
         match rates.len() == number {
             // NumPy makes -0.0 of 0 and a sign, and means 0.
             true => Ok(rates.into_iter().map(|rate| rate + 0.0).collect()),
@@ -205,19 +209,50 @@ impl PythonArbiter {
 
 impl RateArbiter for PythonArbiter {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
-        Python::attach(|py| {
-            let thread = thread_of(py).map_err(|error| self.shared.failed(py, self.at, error))?;
-            lock(&self.shared.running).push(thread);
-            let rates = Around::here().and(&self.shared).enclose(|| self.rates(py, phase));
-            let mut running = lock(&self.shared.running);
-            if let Some(own) = running.iter().position(|&other| other == thread) {
-                running.swap_remove(own);
-            }
-            drop(running);
+        attached(|py| {
+            let rates = self.shared.watched(py, || self.rates(py, phase));
             grant.rates.copy_from_slice(&rates.map_err(|error| self.shared.failed(py, self.at, error))?);
             Ok(())
         })
     }
+}
+
+/// Does what needs the interpreter.
+fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, CallError>) -> Result<T, CallError> {
+    Python::try_attach(work).unwrap_or_else(|| Err(CallError::Failed("Python has ended".to_owned())))
+}
+
+/// What `allocate` returned, as numbers: of a list, a tuple, an array, and what else is a sequence of them.
+fn numbers(rates: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let py = rates.py();
+    let wrong = |not: &str| {
+        PyTypeError::new_err(format!("`allocate` must return a rate for each transfer, in bytes per second{not}"))
+    };
+    let is_bytes = rates.is_instance_of::<PyBytes>() || rates.is_instance_of::<PyByteArray>();
+    if is_bytes || (rates.is_instance_of::<PyMemoryView>() && rates.getattr("itemsize")?.eq(1)?) {
+        return Err(wrong(", not bytes of memory"));
+    }
+    let rates = match rates.hasattr("tolist")? {
+        true => rates.call_method0("tolist")?,
+        false => rates.clone(),
+    };
+    let caused = |error| {
+        let wrong = wrong("");
+        wrong.set_cause(py, Some(error));
+        wrong
+    };
+    let rates: Vec<Bound<'_, PyAny>> = rates.extract().map_err(caused)?;
+    let number = |rate: Bound<'_, PyAny>| match is_flag(&rate)? {
+        true => Err(wrong(", not True and False")),
+        false => rate.extract().map_err(caused),
+    };
+    rates.into_iter().map(number).collect()
+}
+
+/// Whether this is True or False, of NumPy, too.
+fn is_flag(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_number = value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyInt>();
+    Ok(!is_number && matches!(value.get_type().name()?.to_str()?, "bool" | "bool_"))
 }
 
 fn thread_of(py: Python<'_>) -> PyResult<u64> {

@@ -116,7 +116,7 @@ impl Search {
 
 #[pymethods]
 impl Search {
-    /// Makespan, or another objective, of the scenario as it is; ps for makespans. None where it stops before its end.
+    /// Makespan, or another objective, of the baseline; ps for makespans. None where it stops before its end.
     #[getter]
     fn baseline(&self) -> PyResult<Option<f64>> {
         Ok(self.report()?.baseline())

@@ -128,6 +128,13 @@ impl Table {
         }
     }
 
+    /// The rows, one after the other.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let builtins = slf.py().import("builtins")?;
+        let places = builtins.getattr("range")?.call1((slf.get().rows(),))?;
+        builtins.getattr("map")?.call1((slf.getattr("__getitem__")?, places))
+    }
+
     /// Each column as a list, by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);

@@ -38,7 +38,8 @@ def main(folder: Path) -> float:
     scenario = two_gpus("16GB")
     result: weir.Result = weir.run(scenario, set={"workload[0].transfer.size": "8GB"}, arbiter=EqualShare)
     ends: list[float] = result.transfers["end_s"]
-    points: weir.Table = weir.sweep(scenario, {"workload[0].transfer.size": ["8GB", "16GB"]})
+    points: weir.Table = weir.sweep(scenario, {"workload[0].transfer.size": (f"{size}GB" for size in (8, 16))})
+    assert [row["makespan_ps"] for row in points] == points["makespan_ps"]
     weir.report(scenario).save(folder / "page.html")
     try:
         weir.check({"weir": 1})

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import enum
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sample
@@ -107,3 +108,31 @@ def test_weir_works_without_other_packages() -> None:
     code = f"import sys; sys.modules['numpy'] = None; import weir; weir.run({str(FOUR)!r}, arbiter=P)"
     policy = "class P:\n  def allocate(self, phase):\n    return [1e9 + 0 * phase.limit.nbytes for _ in range(len(phase))]\n"
     subprocess.run([sys.executable, "-c", policy + code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "key"),
+    [
+        (lambda: weir.Scenario("x", [], values={"workload": [1]}).to_dict(), "workload"),
+        (lambda: weir.Scenario("x", [], name="a", values={"name": "b"}).to_dict(), "name"),
+        (lambda: weir.node("a", weir.gpu("b"), children={"c": {}}).to_dict(), "children"),
+        (lambda: weir.Node("a", "gpu", values={"kind": "cpu"}).to_dict(), "kind"),
+        (lambda: weir.gpu("a", link="x", link_="y"), "link"),
+        (lambda: weir.Topology([weir.gpu("a")], values={"tree": {}}).to_dict(), "tree"),
+        (lambda: weir.Topology([], [weir.link_type("x")], values={"link_types": {}}).to_dict(), "link_types"),
+        (lambda: weir.Topology([], [], [weir.link("a", "b", "x")], {"links": []}).to_dict(), "links"),
+        (lambda: weir.transfer("a", "b", "1B", to_="c"), "to"),
+        (lambda: weir.transfer("a", "b", "1B", **{"from": "c"}), "from"),
+    ],
+)
+def test_a_key_that_is_given_twice(make: Any, key: str) -> None:
+    with pytest.raises(ValueError, match=f": `{key}` is given twice"):
+        make()
+
+
+def test_keys_without_a_parameter() -> None:
+    topology = weir.Topology([weir.node("a", engines=2)], values={"link_types": {"x": {"bandwidth": "1GB/s"}}})
+    assert topology.to_dict() == {"link_types": {"x": {"bandwidth": "1GB/s"}}, "tree": {"a": {"engines": 2}}}
+    assert weir.Scenario("x", values={"ranks": ["a"]}).to_dict() == {
+        "weir": 1, "topology": "x", "ranks": ["a"], "workload": [],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import pickle
@@ -125,8 +126,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
     with pytest.raises(weir.ScenarioError, match="is not a number"):
         weir.sweep(FOUR, {"arbiter.tau": numpy.array([0.1, numpy.inf])})
     assert len(weir.sweep(FOUR, {"arbiter.tau": numpy.linspace(0, 0.2, 3)})) == 3
-    with pytest.raises(TypeError, match="is not data"):
-        weir.run(FOUR, set={"arbiter.tau": numpy.array([b"x"])})
+    for value in (numpy.array([b"x"]), numpy.datetime64("2020-01-01T00:00"), numpy.timedelta64(3, "s"), numpy.complex128(1j)):
+        with pytest.raises(TypeError, match="arbiter.tau.* is not data"):
+            weir.run(FOUR, set={"arbiter.tau": value})
 
 
 def test_paths_are_text() -> None:
@@ -199,12 +201,18 @@ def test_options_that_are_wrong(options: dict[str, Any], says: str) -> None:
         ({"jitter": 1}, "jitter: give text"),
         ({"jitter": "1us", "seeds": "x"}, "seeds: give a whole number, not str"),
         ({"jitter": "1us", "seeds": 1.5}, "seeds: give a whole number, not float"),
+        ({"jitter": "1us", "seeds": True}, "seeds: give a whole number, not bool"),
+        ({"set": {1: "2"}}, "set: keys are text, not int"),
+        ({"library": 3}, "library: give a path, not int"),
+        ({"folder": 3}, "folder: give a path, not int"),
+        ({"plugin": [4]}, "plugin: give a path, not int"),
+        ({"set": {"workload[0].transfer.start": datetime.timedelta(1)}}, "workload.*start: timedelta is not data"),
     ],
 )
 def test_options_of_another_type(options: dict[str, Any], says: str) -> None:
     with pytest.raises(TypeError, match=says):
         weir.run(FOUR, **options)
-    with pytest.raises(weir.ScenarioError, match="seeds: give a whole number from 0"):
+    with pytest.raises(weir.ScenarioError, match="seeds: give a whole number from 1, not -1"):
         weir.run(FOUR, jitter="1us", seeds=-1)
 
 
@@ -216,6 +224,7 @@ def test_options_of_another_type(options: dict[str, Any], says: str) -> None:
         ({"seed": "x"}, "seed: give a whole number"),
         ({"exact": 1}, "exact: give True or False"),
         ({"method": b"local"}, "method: give text"),
+        ({"threads": True}, "threads: give a whole number"),
     ],
 )
 def test_options_of_searches_of_another_type(options: dict[str, Any], says: str) -> None:
@@ -327,6 +336,8 @@ def test_pictures_need_no_browser(tmp_path: Path) -> None:
     for svg in page.pictures.values():
         root = ElementTree.fromstring(svg)
         assert root.tag == "{http://www.w3.org/2000/svg}svg" and "four transfers on T2" in "".join(root.itertext())
+    with pytest.raises(ValueError, match="make it with `pictures=True`"):
+        weir.report(FOUR).save_pictures(tmp_path / "none")
     page.save_pictures(tmp_path / "new" / "folder")
     written = {file.name: file.read_text(encoding="utf-8") for file in (tmp_path / "new" / "folder").iterdir()}
     assert written == page.pictures and weir.report(FOUR).pictures == {}
@@ -342,3 +353,48 @@ def test_a_page(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     with pytest.raises(TypeError, match="at least one"):
         weir.report()
+
+
+def test_arguments_of_another_type_are_named() -> None:
+    anything: Any = 3
+    for call, name in (
+        (lambda: weir.whatif(FOUR, costs=anything), "costs"),
+        (lambda: weir.whatif(FOUR, costs={"pcie": "cheap"}), r"costs\['pcie'\]"),  # type: ignore[dict-item]
+        (lambda: weir.whatif(FOUR, links=anything), "links"),
+        (lambda: weir.sweep(FOUR, anything), "grid"),
+        (lambda: weir.sweep(FOUR, {anything: [1]}), "grid"),
+        (lambda: weir.report(FOUR, until=anything), "until"),
+        (lambda: weir.report(FOUR, pictures=anything), "pictures"),
+        (lambda: weir.import_topology(anything), "dump"),
+        (lambda: weir.calibrate(FOUR, anything), "logs"),
+        (lambda: weir.calibrate(FOUR, FOUR, per_link=anything), "per_link"),
+        (lambda: weir.calibrate(FOUR, FOUR, hold_out="a"), "hold_out"),  # type: ignore[arg-type]
+        (lambda: weir.validate(FOUR, anything), "measured"),
+        (lambda: weir.validate(FOUR, FOUR, histogram=anything), "histogram"),
+    ):
+        with pytest.raises(TypeError, match=f"^{name}: "):
+            call()
+
+
+def test_options_that_would_mean_nothing(tmp_path: Path) -> None:
+    result, saved = weir.run(FOUR), tmp_path / "saved.json"
+    saved.write_text(result.to_json())
+    for call, name in (
+        (lambda: weir.compare(result, arbiter="max-min"), "arbiter"),
+        (lambda: weir.compare(saved, result, set={"arbiter.tau": 0}), "set"),
+        (lambda: weir.report(result, arbiter="max-min"), "arbiter"),
+        (lambda: weir.report(saved, until="1ms"), "until"),
+        (lambda: weir.run(FOUR, seeds=3), "seeds"),
+        (lambda: weir.sweep(FOUR, {"arbiter.tau": [0.1]}, client=object(), threads=2), "threads"),
+        (lambda: weir.sweep(FOUR, {"arbiter.tau": [0.1]}, client=object(), progress=True), "progress"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            call()
+    # Where a scenario is among them, they are its own.
+    assert weir.compare(result, FOUR, arbiter="max-min").makespans_ps == [FOUR_PS, 51_724_137_932]
+
+
+def test_runs_packet_by_packet_have_no_phases() -> None:
+    packets = SCENARIOS / "packets" / "oldest-first.yaml"
+    with pytest.raises(ValueError, match="packet by packet has none"):
+        weir.run(packets, fidelity="packet", phases=True).phases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import gc
 import shutil
 import subprocess
@@ -135,6 +136,12 @@ def _forever(phase: weir.Phase) -> Any:
         (lambda p: {i: 1e9 for i in range(4)}, TypeError, "a rate for each transfer"),
         (lambda p: [10**400] * 4, TypeError, "a rate for each transfer"),
         (lambda p: [None] * 4, TypeError, "a rate for each transfer"),
+        (lambda p: b"abcd", TypeError, "not bytes of memory"),
+        (lambda p: bytearray(b"abcd"), TypeError, "not bytes of memory"),
+        (lambda p: memoryview(b"abcd"), TypeError, "not bytes of memory"),
+        (lambda p: [True] * 4, TypeError, "not True and False"),
+        (lambda p: [1e9, 1e9, 1e9, numpy.True_], TypeError, "not True and False"),
+        (lambda p: numpy.ones(4, dtype=bool), TypeError, "not True and False"),
         (lambda p: sys.exit(3), SystemExit, "3"),
         (lambda p: p.route(10**30), OverflowError, ""),
         (lambda p: p.route(-1), OverflowError, ""),
@@ -161,6 +168,10 @@ def test_numbers_of_any_kind_are_rates() -> None:
         result = weir.run(FOUR, arbiter=_answering(lambda p: [kind(10**9)] * len(p)))
         # 300 MB at 1 GB/s.
         assert result.makespan_ps == 3 * 10**11
+    for kind in ("d", "q"):
+        whole = array.array(kind, [10**9] * 4)
+        for answer in (whole, memoryview(whole), tuple(whole)):
+            assert weir.run(FOUR, arbiter=_answering(lambda p: answer[: len(p)])).makespan_ps == 3 * 10**11
 
 
 def test_views_that_are_kept_stay_as_they_were() -> None:
@@ -317,3 +328,26 @@ def test_a_sweep_with_a_policy() -> None:
     with pytest.raises(weir.PolicyError) as caught:
         weir.sweep(FOUR, grid, arbiter=_answering(_raise))
     assert isinstance(caught.value.__cause__, Boom)
+
+
+def test_what_is_no_policy_is_said() -> None:
+    class Nothing:
+        pass
+
+    for wrong in (Nothing, Nothing(), 3):
+        with pytest.raises(TypeError, match="arbiter: give a name, a map or a policy: .* has no method `allocate`"):
+            weir.run(FOUR, arbiter=wrong)
+    for call in (
+        lambda: weir.run(FOUR, arbiter={"name": sample.EqualShare}),
+        lambda: weir.Scenario(FOUR, arbiter=sample.EqualShare).to_yaml(),
+    ):
+        with pytest.raises(TypeError, match=r"arbiter.*give it to `run\(arbiter=…\)`"):
+            call()
+
+
+def test_whether_a_policy_is_pure_is_true_or_false() -> None:
+    class Unsure(sample.EqualShare):
+        pure = "no"  # type: ignore[assignment]
+
+    with pytest.raises(TypeError, match="pure: give True or False, not str"):
+        weir.run(FOUR, arbiter=Unsure)

@@ -170,6 +170,10 @@ print(weir.run({four!r}).makespan_ps)
             "class Endless:\n    def allocate(self, phase):\n        while True: pass",
             "weir.validate({h2d!r}, {h2d!r}.replace('.yaml', '.csv'), arbiter=Endless)",
         ),
+        (
+            "class Endless:\n    def __init__(self):\n        while True: pass\n    def allocate(self, phase): pass",
+            "weir.run({four!r}, arbiter=Endless)",
+        ),
         ("from test_processes import _long; long = _long()", "weir.report(long, arbiter='equal-share')"),
         ("from test_processes import _long; long = _long()", "weir.whatif(long, links=True, arbiter='equal-share')"),
         (
@@ -177,7 +181,7 @@ print(weir.run({four!r}).makespan_ps)
             "weir.optimize({stencil!r}, vary=['order', 'placement'], candidates=10**9)",
         ),
     ],
-    ids=["run", "sweep", "policy", "policy in a policy", "second policy", "calibrate", "validate", "report", "whatif", "optimize"],
+    ids=["run", "sweep", "policy", "policy in a policy", "second policy", "calibrate", "validate", "policy that is made", "report", "whatif", "optimize"],
 )
 def test_ctrl_c(setup: str, call: str) -> None:
     tests = os.path.dirname(__file__)
@@ -214,3 +218,75 @@ def test_signals_of_the_caller_stay() -> None:
     before = signal.getsignal(signal.SIGINT)
     weir.run(FOUR)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+ENDING = """
+import sys, threading, time, weir
+class Endless:
+    def allocate(self, phase):
+        while True: time.sleep(0.01)
+class Endless_made:
+    def __init__(self):
+        while True: pass
+    def allocate(self, phase): pass
+class Deaf:
+    def allocate(self, phase):
+        lock = threading.Lock()
+        while True: lock.acquire()
+class Slow:
+    def allocate(self, phase):
+        time.sleep(0.001)
+        return [1e8] * len(phase)
+grid = {{"arbiter.tau": [at / 10**6 for at in range(200_000)]}}
+def again():
+    while True: weir.run({four!r}, arbiter=Slow)
+threading.Thread(target=lambda: {call}, daemon=True).start()
+time.sleep(0.3)
+print("over")
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "weir.run({four!r}, arbiter=Endless)",
+        "weir.run({four!r}, arbiter=Endless_made)",
+        "weir.run({four!r}, arbiter=Deaf)",
+        "again()",
+        "weir.sweep({four!r}, grid)",
+        "weir.sweep({four!r}, grid, arbiter=Slow)",
+        "weir.sweep({four!r}, grid, progress=lambda *at: time.sleep(0.002))",
+    ],
+)
+def test_python_ends_while_a_thread_is_in_weir(call: str) -> None:
+    """As with any daemon thread: the exit code is that of the main one, and nothing is said."""
+    code = ENDING.format(four=str(FOUR), call=call.format(four=str(FOUR)))
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (said.returncode, said.stdout, said.stderr) == (3, "over\n", "")
+
+
+AT_THE_END = """
+import atexit
+def late():
+    weir.run({four!r})
+    print("run too late")
+atexit.register(late)
+import weir
+atexit.register(lambda: print(weir.run({four!r}).makespan_ps))
+class Own:
+    def allocate(self, phase): return [1e9] * len(phase)
+class Last:
+    def __del__(self):
+        weir.run({four!r}, arbiter=Own)
+        print("run too late")
+last = Last()
+"""
+
+
+def test_a_call_after_the_end_of_python_is_refused() -> None:
+    """Of functions of `atexit`, those registered last are called first: weir ends with its own."""
+    code = AT_THE_END.format(four=str(FOUR))
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (said.returncode, said.stdout) == (0, f"{FOUR_PS}\n"), said.stderr
+    assert said.stderr.count("SystemExit: Python is ending, so weir cannot run") == 2

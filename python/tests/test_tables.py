@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from conftest import FOUR, FOUR_PS, SCENARIOS
 
@@ -15,6 +17,7 @@ def test_python_alone() -> None:
     assert table["id"] == IDS and max(table["end_ps"]) == FOUR_PS
     assert table[-1]["id"] == "d" and table[0]["region"] is None
     assert len(table) == 4 and set(table.to_dict()) == set(table.columns)
+    assert isinstance(table, Iterable) and list(table) == [table[at] for at in range(4)]
     with pytest.raises(KeyError, match="no column `ends`"):
         table["ends"]
     with pytest.raises(IndexError, match="no row 4"):

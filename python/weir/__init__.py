@@ -16,6 +16,7 @@ The command ``weir`` stands on the same library, so results are equal to the pic
 
 from __future__ import annotations
 
+import atexit as _atexit
 import os as _os
 
 from ._build import (
@@ -56,10 +57,11 @@ from ._machine import (
 from ._policy import Policy
 from ._results import Comparison, Result, Search, WhatIf
 from ._weir import VERSION as __version__
-from ._weir import Phase, Table, after_fork
+from ._weir import Phase, Table, after_fork, at_exit
 
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=after_fork)
+_atexit.register(at_exit)
 
 __all__ = [
     "Calibration",

@@ -41,11 +41,9 @@ class Node:
 
     def to_dict(self) -> dict[str, Data]:
         """The node as a map, without its name."""
-        own: dict[str, Data] = {} if self.kind is None else {"kind": self.kind}
-        own |= self.values
-        if self.children:
-            own["children"] = _named(self.children, "two nodes are", "child")
-        return own
+        children = _named(self.children, "two nodes are", "child")
+        what = f"node {self.name!r}"
+        return _once(what, [{"kind": self.kind}, self.values, {"children": children or None}])
 
 
 @dataclass
@@ -72,14 +70,11 @@ class Topology:
 
     def to_dict(self) -> dict[str, Data]:
         """The topology as a map."""
-        own: dict[str, Data] = {}
-        if self.link_types:
-            own["link_types"] = _named(self.link_types, "two link types are", "type")
-        own |= self.values
-        own["tree"] = _named(self.tree, "two nodes are", "root")
-        if self.links:
-            own["links"] = [each.to_dict() for each in self.links]
-        return own
+        types = _named(self.link_types, "two link types are", "type")
+        tree = _named(self.tree, "two nodes are", "root")
+        links = [each.to_dict() for each in self.links]
+        parts = [{"link_types": types or None}, self.values, {"tree": tree}, {"links": links or None}]
+        return _once("topology", parts)
 
     def to_yaml(self) -> str:
         """The topology as a file of its own."""
@@ -122,12 +117,10 @@ class Scenario:
             topology = os.fspath(topology)
         own = {"weir": 1, "name": self.name, "topology": topology, "arbiter": self.arbiter}
         own["fidelity"] = self.fidelity
-        own |= self.values
         if not isinstance(self.workload, Sequence):
             raise TypeError(f"workload: give a list of items, not {type(self.workload).__name__}")
         items = [o.to_dict() if isinstance(o, Operation) else o for o in self.workload]
-        own["workload"] = items
-        return {key: value for key, value in own.items() if value is not None}
+        return _once("scenario", [own, self.values, {"workload": items}])
 
     def to_yaml(self) -> str:
         """The scenario as a file for the command: it gives the same result, to the picosecond."""
@@ -146,14 +139,27 @@ def _named(parts: Sequence[Node] | Sequence[LinkType], two: str, each: str) -> d
     return named
 
 
-def _known(**values: Data) -> dict[str, Data]:
+def _once(what: str, parts: Sequence[Mapping[str, Data]]) -> dict[str, Data]:
+    """All that is given, in this order, where None is nothing; a key that is given twice is an error."""
+    own: dict[str, Data] = {}
+    for part in parts:
+        for key, value in part.items():
+            if value is None:
+                continue
+            if key in own:
+                raise ValueError(f"{what}: `{key}` is given twice: give it once, by the parameter that it has")
+            own[key] = value
+    return own
+
+
+def _known(what: str, /, **values: Data) -> dict[str, Data]:
     """The values that were given; ``from_`` stands for the key ``from``."""
-    return {key.rstrip("_"): value for key, value in values.items() if value is not None}
+    return _once(what, [{key.removesuffix("_"): value} for key, value in values.items()])
 
 
 def link_type(name: str, *, bandwidth: str | None = None, **more: Data) -> LinkType:
     """A type of links: ``link_type("pcie", generation=4, width=16)``."""
-    return LinkType(name, _known(bandwidth=bandwidth, **more))
+    return LinkType(name, _known(f"link type {name!r}", bandwidth=bandwidth, **more))
 
 
 def link(first: str, second: str, type: Data) -> Link:
@@ -163,7 +169,7 @@ def link(first: str, second: str, type: Data) -> Link:
 
 def node(name: str, *children: Node, kind: str | None = None, link: Data = None, **more: Data) -> Node:
     """A node of any kind; brackets in the name make several: ``gpu[0-7]``."""
-    return Node(name, kind, list(children), _known(link=link, **more))
+    return Node(name, kind, list(children), _known(f"node {name!r}", link=link, **more))
 
 
 def root_complex(name: str, *children: Node, link: Data = None, **more: Data) -> Node:
@@ -208,7 +214,7 @@ def host(name: str, *, link: Data = None, **more: Data) -> Node:
 
 def operation(key: str, **values: Data) -> Operation:
     """An operation by its key: ``operation("offload", id="o", device="gpu0", …)``."""
-    return Operation(key, _known(**values))
+    return Operation(key, _known(key, **values))
 
 
 def transfer(from_: str, to: str, size: str, **more: Data) -> Operation:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 from . import _weir
+from ._arguments import _count, _flag, _listed, _map, _number, _path, _some, _text, _used
 from ._build import Scenario, Topology
 from ._command import program
 from ._errors import ScenarioError
@@ -64,19 +64,6 @@ class Running(Reading, total=False):
     """Whether tqdm shows progress, or a function that hears of it."""
 
 
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _some(name: str, value: Any) -> list[Any]:
-    """One or several, where an empty list would mean nothing."""
-    if isinstance(value, (list, tuple)) and not value:
-        raise ScenarioError(f"{name}: the list is empty; leave it out for what the scenario says")
-    return _listed(value)
-
-
 def _only(options: Mapping[str, Any], known: type) -> None:
     """Refuses options that a function does not have."""
     names = [*Reading.__annotations__, *(known.__annotations__ if known is not Reading else ())]
@@ -98,8 +85,7 @@ def _request(
     **unknown: Any,
 ) -> _weir.Request:
     _only(unknown, Reading)
-    if not isinstance(set, (Mapping, type(None))):
-        raise TypeError(f"set: give a dict of values by their path, not {type(set).__name__}")
+    set = _map("set", set, "values by their path")
     arbiters: list[str] = []
     policies: list[tuple[str, object, bool]] = []
     for each in _some("arbiter", arbiter):
@@ -108,10 +94,13 @@ def _request(
             # Of one class with other settings, each has a name of its own.
             names = (name, *(f"{name}-{number}" for number in range(2, len(others) + 3)))
             name = next(name for name in names if name not in others)
-            policies.append((name, each, bool(getattr(each, "pure", False))))
+            policies.append((name, each, _flag("pure", getattr(each, "pure", False))))
             arbiters.append(quoted(policies[-1][0], "arbiter"))
-        else:
+        elif isinstance(each, (str, Mapping)):
             arbiters.append(flow(each, "arbiter"))
+        else:
+            what = each.__name__ if isinstance(each, type) else type(each).__name__
+            raise TypeError(f"arbiter: give a name, a map or a policy: {what} has no method `allocate`")
     if isinstance(source, (Scenario, Topology)):
         file, text, name = None, source.to_yaml(), f"<{type(source).__name__}>"
     elif isinstance(source, Mapping):
@@ -124,42 +113,19 @@ def _request(
         file,
         text,
         name=name,
-        folder=os.fspath(folder) if folder is not None else os.curdir,
-        set=[(path, flow(value, path)) for path, value in (set or {}).items()],
+        folder=_path("folder", folder) if folder is not None else os.curdir,
+        set=[(path, flow(value, path)) for path, value in set.items()],
         arbiters=arbiters,
         fidelity=[flow(each, "fidelity") for each in _some("fidelity", fidelity)],
-        library=None if library is None else os.fspath(library),
-        plugins=[os.fspath(file) for file in _listed(plugin)],
+        library=None if library is None else _path("library", library),
+        plugins=[_path("plugin", file) for file in _listed(plugin)],
         program=program() if plugin else None,
         policies=policies,
     )
 
 
-def _count(name: str, value: Any, bits: int = 32) -> int | None:
-    """A whole number that the library can have, of NumPy, too."""
-    if value is None:
-        return None
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: give a whole number, not {type(value).__name__}") from None
-    if not 0 <= number < 2**bits:
-        raise ScenarioError(f"{name}: give a whole number from 0 to {2**bits - 1}")
-    return number
-
-
-def _text(name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise TypeError(f"{name}: give text, such as '10ms' or a name, not {type(value).__name__}")
-
-
-def _flag(name: str, value: Any) -> bool:
-    # Those of NumPy, too.
-    value = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return value
-    raise TypeError(f"{name}: give True or False, not {type(value).__name__}")
+# As many as the command has.
+_SEEDS = 8
 
 
 def _runs(
@@ -171,17 +137,20 @@ def _runs(
     explanations: bool = False,
     peaks: bool = False,
     jitter: str | None = None,
-    seeds: int = 8,
+    seeds: int | None = None,
     progress: bool | Hook | None = None,
     **reading: Unpack[Reading],
 ) -> list[_weir.Run]:
     """Runs under the first arbiter, or under all."""
+    count = _count("seeds", seeds, least=1)
+    if count is not None and jitter is None:
+        raise ScenarioError("seeds: these are of runs with random delays: give `jitter`, too")
     asked: _weir.AskedOfRun = {
         "until": _text("until", until),
         "phases": _flag("phases", phases),
         "explanations": explanations,
         "peaks": _flag("peaks", peaks),
-        "jitter": None if jitter is None else (_text("jitter", jitter) or "", _count("seeds", seeds) or 0),
+        "jitter": None if jitter is None else (_text("jitter", jitter) or "", _SEEDS if count is None else count),
     }
     request = _request(source, **reading)
     with Progress(progress, "runs" if all else "run") as hook:
@@ -215,21 +184,24 @@ def compare(*of: Union[Source, Result], **reading: Unpack[Reading]) -> Compariso
     of results that there are already, and of files that ``weir run --json`` has saved."""
     _only(reading, Reading)
     columns: list[_weir.Run | tuple[str, str]] = []
+    run = False
     for each in of:
         if isinstance(each, Result):
             columns.append(each._run)
         elif isinstance(each, (str, os.PathLike)) and (text := saved(each)) is not None:
             columns.append((os.fspath(each), text))
         else:
+            run = True
             columns += _runs(each, all=True, **reading)
     if not columns:
         raise TypeError("compare needs at least one scenario or result")
+    _used(reading, run)
     return Comparison(_weir.compare(columns))
 
 
 def saved(file: str | os.PathLike[str]) -> str | None:
     """The text of a file with results that weir has saved as JSON; none of anything else."""
-    return _weir.saved(os.fspath(file))
+    return _weir.saved(_path("a scenario", file))
 
 
 def explain(source: Source, *, until: str | None = None, **reading: Unpack[Reading]) -> str:
@@ -306,13 +278,15 @@ def whatif(
 ) -> WhatIf:
     """What wider links, shorter latencies and more engines would save, the best first."""
     with Progress(progress, "changes") as hook:
-        weights = [(name, float(cost)) for name, cost in (costs or {}).items()]
-        return WhatIf(_weir.what_if(_request(source, **reading), links, weights, hook))
+        weights = [
+            (name, _number(f"costs[{name!r}]", cost)) for name, cost in _map("costs", costs, "costs by name").items()
+        ]
+        return WhatIf(_weir.what_if(_request(source, **reading), _flag("links", links), weights, hook))
 
 
 def sweep(
     source: Source,
-    grid: Mapping[str, Sequence[Any]],
+    grid: Mapping[str, Iterable[Any]],
     *,
     client: Any = None,
     threads: int | None = None,
@@ -324,21 +298,24 @@ def sweep(
     ``grid`` has values by the path of what they replace: ``{"arbiter.tau": [0.1, 0.2]}``. The last
     path varies fastest. With a ``client``, the workers of a cluster take a part each, and the result is
     the same; files must lie where the workers find them. It is a ``dask.distributed.Client``, or the
-    module ``ray`` after ``ray.init()``. The makespans are those of ``weir optimize`` with ``vary:
-    parameters``, phase by phase.
+    module ``ray`` after ``ray.init()``; it decides on threads and shows no progress. The makespans are
+    those of ``weir optimize`` with ``vary: parameters``.
     """
     edit = ("optimize", f"{{vary: parameters, parameters: {{{_axes(grid)}}}}}")
     if client is not None:
+        for name, value in (("threads", threads), ("progress", progress)):
+            if value is not None and value is not False:
+                raise ScenarioError(f"{name}: the workers of a `client` take no such option: leave one of both out")
         return _merged(client, source, edit, reading).table("candidates")
     asked = _search("parameters", method="exhaustive", timing=False, threads=threads)
     with Progress(progress, "points") as hook:
         return _weir.optimize(_request(source, **reading), asked, edit, hook).table("candidates")
 
 
-def _axes(grid: Mapping[str, Sequence[Any]]) -> str:
+def _axes(grid: Mapping[str, Iterable[Any]]) -> str:
     """The paths with their values, as the inside of a map."""
     axes = []
-    for path, values in grid.items():
+    for path, values in _map("grid", grid, "lists of values by their path").items():
         if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
             raise TypeError(f"{path}: give a list of values, not {type(values).__name__}")
         listed = ", ".join(element(value, f"{path}[{at}]") for at, value in enumerate(values))

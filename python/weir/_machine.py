@@ -7,12 +7,13 @@ import os
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _weir
-from ._calls import Reading, Source, _request, saved
+from ._arguments import _flag, _number, _path, _text, _used
+from ._calls import Reading, Source, _only, _request, saved
 from ._results import Result, _Text
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Validation(_Text):
 class Page:
     """One HTML file that needs no network."""
 
-    def __init__(self, content: bytes, pictures: dict[str, str]) -> None:
+    def __init__(self, content: bytes, pictures: dict[str, str], drawn: bool = False) -> None:
+        self._drawn = drawn
         self.html = content
         """The file."""
         self.pictures = pictures
@@ -92,6 +94,8 @@ class Page:
 
     def save_pictures(self, folder: File) -> None:
         """Writes the pictures into a folder, which is made where there is none."""
+        if not self._drawn:
+            raise ValueError("this page has no pictures: make it with `pictures=True`")
         os.makedirs(folder, exist_ok=True)
         for name, svg in self.pictures.items():
             _weir.save(os.path.join(os.fspath(folder), name), svg.encode())
@@ -122,7 +126,10 @@ def import_topology(
     the dump leaves out."""
     if bandwidth not in ("effective", "raw"):
         raise ValueError(f"bandwidth: {bandwidth!r}: use 'effective' or 'raw'")
-    return ImportedTopology(*_weir.import_topology(os.fspath(dump), format, bandwidth == "raw", add))
+    text = _weir.import_topology(
+        _path("dump", dump), _text("format", format), bandwidth == "raw", _text("add", add)
+    )
+    return ImportedTopology(*text)
 
 
 def calibrate(
@@ -137,9 +144,10 @@ def calibrate(
 
     ``hold_out`` is the share of the groups that only test the fit.
     """
-    files = [logs] if isinstance(logs, (str, os.PathLike)) else logs
-    names = [os.fspath(file) for file in files]
-    return Calibration(*_weir.calibrate(_request(topology, **reading), names, per_link, hold_out))
+    files = logs if isinstance(logs, Iterable) and not isinstance(logs, str) else [logs]
+    names = [_path("logs", file) for file in files]
+    own = (_flag("per_link", per_link), _number("hold_out", hold_out))
+    return Calibration(*_weir.calibrate(_request(topology, **reading), names, *own))
 
 
 def validate(
@@ -153,7 +161,8 @@ def validate(
 ) -> Validation:
     """Measured times of a scenario's transfers beside those simulated under its first arbiter."""
     request = _request(source, **reading)
-    return Validation(*_weir.validate(request, os.fspath(measured), group, since, histogram))
+    own = (_text("group", group), _text("since", since) or "ready", _flag("histogram", histogram))
+    return Validation(*_weir.validate(request, _path("measured", measured), *own))
 
 
 def report(
@@ -166,7 +175,12 @@ def report(
     """
     if not of:
         raise TypeError("report needs at least one scenario or result")
-    return Page(*_weir.page([_shown(each, reading) for each in of], until, pictures))
+    _only(reading, Reading)
+    shown = [_shown(each, reading) for each in of]
+    options = {"until": _text("until", until), **reading}
+    _used(options, any(isinstance(each, _weir.Request) for each in shown))
+    drawn = _flag("pictures", pictures)
+    return Page(*_weir.page(shown, until, drawn), drawn)
 
 
 def _shown(each: Source | Result, reading: Reading) -> _weir.Request | _weir.Run | tuple[str, str]:

@@ -43,7 +43,10 @@ class Result(_Text):
 
     @property
     def makespan(self) -> float:
-        """When everything has ended, seconds."""
+        """When everything has ended, seconds.
+
+        After ``until``: when all that has ended by then had ended; look at :attr:`complete`.
+        """
         return self._run.makespan
 
     @property
@@ -88,9 +91,12 @@ class Result(_Text):
 
     @cached_property
     def phases(self) -> Table:
-        """A row for each phase and transfer that was active in it."""
+        """A row for each phase and transfer that was active in it; of runs with ``phases=True``, not of
+        those that go packet by packet."""
         if not self._run.has_phases:
-            raise ValueError("this run recorded no phases: run it with `phases=True`")
+            raise ValueError(
+                "this run recorded no phases: run it with `phases=True`; one that goes packet by packet has none"
+            )
         return self._run.phases
 
     def to_json(self) -> str:
@@ -215,7 +221,7 @@ class Search(_Text):
 
     @property
     def baseline_ps(self) -> int | None:
-        """The makespan of the scenario as it is, picoseconds; none where it is not known."""
+        """The makespan of the baseline, picoseconds; none where it is not known."""
         both = self._search.makespans_ps
         return None if both is None else both[0]
 
@@ -227,7 +233,7 @@ class Search(_Text):
 
     @property
     def baseline(self) -> float | None:
-        """The scenario as it is, by the objective; of times, seconds. None where it stops before its end."""
+        """The baseline, by the objective; of times, seconds. None where it stops before its end."""
         baseline = self._search.baseline
         return None if baseline is None else self._in_seconds(baseline)
 

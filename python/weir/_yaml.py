@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._errors import ScenarioError
+from ._policy import is_policy
 
 _PLAIN = re.compile(
     r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*"
@@ -109,8 +110,11 @@ def _plain(value: Any, path: str) -> Any:
         return os.fsdecode(value)
     # Numbers and arrays of NumPy and the like.
     listed = getattr(value, "tolist", None)
-    if callable(listed):
-        return listed()
+    plain = listed() if callable(listed) else value
+    if type(plain) is not type(value):
+        return _plain(plain, path)
+    if is_policy(value):
+        raise TypeError(f"{path}: a policy in Python is no data: give it to `run(arbiter=…)`, alone or in a list")
     raise TypeError(
         f"{path or 'the scenario'}: {type(value).__name__} is not data of a scenario: "
         "use text, numbers, booleans, lists, dicts and paths"

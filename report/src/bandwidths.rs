@@ -46,12 +46,17 @@ pub(crate) fn cut(run: &Run<'_>, operation: &PlannedOperation) -> Option<Cut> {
     Some(Cut { ranks, bytes: number("cut_bytes")?, bandwidth: number("cut_bandwidth")?, at })
 }
 
-/// What bytes leave or enter: all at or below a node, or its machine.
+/// What bytes leave or enter: all at or below a node, or its machine; or whose memory they go through.
 fn place(run: &Run<'_>, at: &Value) -> Option<String> {
     let is = |key: &str| at.get(key).and_then(Value::as_bool);
     let node = NodeId(u32::try_from(at.get("node")?.as_u64()?).ok()?);
     run.scenario.fabric.nodes().get(node.index())?;
-    let way = if is("is_inwards")? { "into" } else { "out of" };
+    let way = match at.get("shared").and_then(Value::as_str) {
+        Some("memory") => "through the memory of",
+        Some("both-ways") => "into and out of",
+        _ if is("is_inwards")? => "into",
+        _ => "out of",
+    };
     let machine = if is("is_machine")? { "the machine of " } else { "" };
     Some(format!("{way} {machine}{}", run.scenario.node_name(node)))
 }

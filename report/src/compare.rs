@@ -36,7 +36,7 @@ pub struct Column {
     pub arbiter: String,
     /// Its parameters, as `key value, other value`; empty without any.
     pub params: String,
-    /// What was changed for this column alone, such as `link_types.upi.bandwidth=41.6GB/s`; `None` for the scenario as it is.
+    /// What was changed for this column alone, such as `link_types.upi.bandwidth=41.6GB/s`; `None` for the baseline.
     pub with: Option<String>,
     /// Whether every task ended.
     pub complete: bool,

@@ -80,7 +80,7 @@ pub use tables::{
 };
 pub use trace::{LinkPattern, TraceFilter, write_trace};
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
-pub use units::{binary_bytes, bytes, duration, instant, rate};
+pub use units::{binary_bytes, bytes, duration, instant, rate, rate_unit};
 pub use validation::{ErrorBin, ErrorHistogram, NotExplained, ValidatedTransfer, Validation};
 pub use what_if::{Change, Changed, ChangedLink, LeftOut, SAME_MAKESPAN, SetValue, WhatIf, WhatIfBound, saved};
 pub use widening::Widening;

@@ -96,43 +96,74 @@ fn delays(run: &Run<'_>, before: TaskId, task: TaskId) -> bool {
 /// (*assumed*).
 const WORTH: u64 = 10;
 
-/// For each direction (up, down, lateral) the link at which the operation's transfers were held back for longest, all taken
-/// together, and why; the worst first. Empty where none was held back.
-pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Option<String> {
-    let mut links: BTreeMap<LinkId, u64> = BTreeMap::new();
-    for (_, delay) in delayed(run, operation) {
-        add(&mut links, delay.binding.link, delay.time);
+/// Where transfers are held back: at a link, or by what links share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Link(LinkId),
+    /// By its number in the fabric.
+    Shared(u32),
+}
+
+impl Place {
+    fn of(binding: &Binding) -> Self {
+        binding.shared().map_or(Self::Link(binding.link), Self::Shared)
     }
-    let direction = |link: LinkId| run.scenario.fabric.link(link).direction;
-    let mut worst: Vec<(LinkId, u64)> = [Direction::Up, Direction::Down, Direction::Lateral]
+
+    /// The direction of a link; none of what links of all directions share.
+    fn direction(self, run: &Run<'_>) -> Option<Direction> {
+        match self {
+            Self::Link(link) => Some(run.scenario.fabric.link(link).direction),
+            Self::Shared(_) => None,
+        }
+    }
+
+    fn text(self, run: &Run<'_>) -> String {
+        match self {
+            Self::Link(link) => run.link_text(link),
+            Self::Shared(number) => run.shared_text(&run.scenario.fabric.shared()[number as usize]),
+        }
+    }
+}
+
+/// For each direction (up, down, lateral), and for what links share, the place at which the operation's transfers were held
+/// back for longest, all taken together, and why; the worst first. Empty where none was held back.
+pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Option<String> {
+    let mut places: BTreeMap<Place, u64> = BTreeMap::new();
+    for (_, delay) in delayed(run, operation) {
+        add(&mut places, Place::of(&delay.binding), delay.time);
+    }
+    let mut worst: Vec<(Place, u64)> = [Some(Direction::Up), Some(Direction::Down), Some(Direction::Lateral), None]
         .into_iter()
-        .filter_map(|d| {
-            largest(links.iter().filter(|&(&link, _)| direction(link) == d).map(|(&l, &s)| (l, s)).collect())
-        })
+        .filter_map(|d| largest(places.iter().map(|(&p, &s)| (p, s)).filter(|(p, _)| p.direction(run) == d).collect()))
         .collect();
     worst.sort_by_key(|&(_, span)| std::cmp::Reverse(span));
     let most = worst.first()?.1;
     worst.retain(|&(_, span)| span >= most / WORTH);
-    let texts: Vec<String> = worst.iter().map(|&(link, span)| shared_link(run, operation, link, span)).collect();
+    let texts: Vec<String> = worst.iter().map(|&(place, span)| held_at(run, operation, place, span)).collect();
     Some(format!("held back {}", texts.join(", and ")))
 }
 
 /// `at plx0 → rc for 22.069 ms (sum over 4 transfers): upstream port shared with b`.
-fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: u64) -> String {
+fn held_at(run: &Run<'_>, operation: &PlannedOperation, place: Place, span: u64) -> String {
     let (mut causes, mut transfers): (BTreeMap<u32, u64>, u64) = (BTreeMap::new(), 0);
-    for (_, delay) in delayed(run, operation).filter(|(_, delay)| delay.binding.link == link) {
+    for (_, delay) in delayed(run, operation).filter(|(_, delay)| Place::of(&delay.binding) == place) {
         add(&mut causes, delay.binding.cause, delay.time);
         transfers += 1;
     }
     let cause = largest(causes).map_or(Cause::Unknown as u32, |(cause, _)| cause);
-    let binding = Binding { link, cause, by: u32::MAX };
-    let others = culprits(run, operation, &binding);
-    let lateral = run.scenario.fabric.link(link).direction == Direction::Lateral;
+    let others = culprits(run, operation, place, cause);
     let others = Some(&*others).filter(|others| !others.is_empty());
-    let why = CauseKind::new(binding.cause(), lateral, others.is_some()).sentence(others);
+    let why = match place {
+        Place::Shared(_) => others.map_or_else(|| "shared".to_owned(), |others| format!("shared with {others}")),
+        Place::Link(link) => {
+            let lateral = run.scenario.fabric.link(link).direction == Direction::Lateral;
+            let binding = Binding { link, cause, by: u32::MAX };
+            CauseKind::new(binding.cause(), lateral, others.is_some()).sentence(others)
+        }
+    };
     // Those of transfers that wait at the same time add up to more than the operation takes.
     let sum = if transfers > 1 { format!(" (sum over {transfers} transfers)") } else { String::new() };
-    format!("at {} for {}{sum}: {why}", run.link_text(link), duration(SimDuration(span)))
+    format!("at {} for {}{sum}: {why}", place.text(run), duration(SimDuration(span)))
 }
 
 /// The transfers of an operation that had less than their full rate, and by what.
@@ -154,12 +185,12 @@ fn largest<K: Ord>(sums: BTreeMap<K, u64>) -> Option<(K, u64)> {
     sums.into_iter().rev().max_by_key(|&(_, sum)| sum)
 }
 
-/// Who is responsible for what held the operation's transfers at a link, as `b, c`; empty for nobody known.
-fn culprits(run: &Run<'_>, operation: &PlannedOperation, at: &Binding) -> String {
+/// Who is responsible for what held the operation's transfers at a place, as `b, c`; empty for nobody known.
+fn culprits(run: &Run<'_>, operation: &PlannedOperation, place: Place, cause: u32) -> String {
     let mut names = Names::default();
     for (task, delay) in delayed(run, operation) {
         let (binding, by) = (&delay.binding, TaskId(delay.binding.by));
-        if (binding.link, binding.cause) != (at.link, at.cause) || by.0 == u32::MAX || by == task {
+        if (Place::of(binding), binding.cause) != (place, cause) || by.0 == u32::MAX || by == task {
             continue;
         }
         let name = if operation.owns(by) { "its own transfers".into() } else { owner_name(run, by) };

@@ -212,13 +212,18 @@ impl Run<'_> {
         let Some(shared) = self.shared_bandwidth(region) else {
             return self.arbiter.regions.map(|regions| regions.region(region as usize).0.name.as_str().into());
         };
-        Some(Cow::Owned(match shared.node {
+        Some(Cow::Owned(self.shared_text(shared)))
+    }
+
+    /// The name of what links share: `memory of cpu0`, `a – b in both directions`.
+    pub(crate) fn shared_text(&self, shared: &SharedBandwidth) -> String {
+        match shared.node {
             Some(node) => format!("memory of {}", self.scenario.node_name(node)),
             None => {
                 let (from, to) = self.link_names(shared.links[0]);
                 format!("{from} – {to} in both directions")
             }
-        }))
+        }
     }
 }
 

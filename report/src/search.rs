@@ -137,7 +137,7 @@ pub struct SearchReport {
     pub no_bound: Option<String>,
     /// Candidates that stop before their end; none where all run to it, or the search does not simulate them.
     pub stopped: Option<StoppedCandidates>,
-    /// Why the scenario as it is stops before its end, where it does: it has no value then.
+    /// Why the baseline stops before its end, where it does: it has no value then.
     pub baseline_stopped: Option<String>,
 }
 
@@ -159,7 +159,7 @@ impl SearchReport {
         if self.result.objective.is_time() { seconds(value) } else { value }
     }
 
-    /// The value of the scenario as it is, by the objective; none where it stops before its end.
+    /// The value of the baseline, by the objective; none where it stops before its end.
     #[must_use]
     pub fn baseline(&self) -> Option<f64> {
         self.baseline_stopped.is_none().then_some(self.result.baseline)

@@ -40,13 +40,20 @@ pub(crate) fn picoseconds(time: SimTime) -> Option<u64> {
 /// A rate: `4.511 GB/s`.
 #[must_use]
 pub fn rate(bytes_per_s: f64) -> String {
+    let (unit, name) = rate_unit(bytes_per_s);
+    format!("{:.3} {name}", bytes_per_s / unit)
+}
+
+/// The unit in which [`rate`] has a rate: its bytes per second, and its name.
+#[must_use]
+pub fn rate_unit(bytes_per_s: f64) -> (f64, &'static str) {
     let mut chosen = (1.0, "B/s");
     for unit in [(1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s"), (1e12, "TB/s")] {
         if (bytes_per_s / unit.0 * 1e3).round() >= 1e3 {
             chosen = unit;
         }
     }
-    format!("{:.3} {}", bytes_per_s / chosen.0, chosen.1)
+    chosen
 }
 
 /// An amount: `300 MB`, at most three decimals.

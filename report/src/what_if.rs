@@ -51,7 +51,7 @@ pub struct WhatIf {
 pub struct Change {
     /// What is changed: the path of a link type or memory, what devices of a kind have, or the two nodes of a link.
     pub of: String,
-    /// What of it.
+    /// The quantity that changes.
     pub what: Changed,
     /// By which factor; none for no limit, and for one engine more.
     pub factor: Option<f64>,
@@ -59,9 +59,9 @@ pub struct Change {
     pub enough: bool,
     /// The values to set for it, as `weir run --set` takes them; none for a link that the file writes together with others.
     pub set: Vec<SetValue>,
-    /// The links that become wider, by their first direction.
+    /// The links that become wider; a change widens both directions of each.
     pub links: Vec<ChangedLink>,
-    /// What holds back transfers on the critical path for longest then; none where no link or memory does.
+    /// The link, or memory, that holds back transfers on the critical path for longest then; none where none does.
     pub held_at: Option<ChangedLink>,
     /// When everything has ended then, seconds.
     #[serde(deserialize_with = "time")]

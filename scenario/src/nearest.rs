@@ -50,7 +50,7 @@ pub fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Cl
         listed.push_str(&shortened(name));
     }
     if listed.is_empty() {
-        return format!("there are no {plural} here");
+        return format!("there are no {plural} here: remove it");
     }
     let known = format!("known {plural}: {listed}{more}");
     match near {
@@ -77,7 +77,7 @@ mod tests {
     fn lists_names_when_none_is_near() {
         assert_eq!(suggestion("zzz", ["a1", "b2"], "keys"), "known keys: a1, b2");
         assert_eq!(suggestion("a2", ["a1", "b9"], "keys"), "did you mean `a1`? (known keys: a1, b9)");
-        assert_eq!(suggestion("a", [], "keys"), "there are no keys here");
+        assert_eq!(suggestion("a", [], "keys"), "there are no keys here: remove it");
         let long = ["a".repeat(1000), "b".repeat(1000)];
         let known = format!("known keys: {}…, …", "a".repeat(60));
         assert_eq!(suggestion("x", long.iter().map(String::as_str), "keys"), known);

@@ -90,8 +90,7 @@ impl<'a> Validation<'a> {
         let plain = |name: &str| scenario.node(name).map_or(name, |node| scenario.node_name(node)).to_owned();
         let matched = matched(rows, &simulated, plain);
         if matched.pairs.is_empty() {
-            let text = format!("no row of {name} is of a transfer of {}", scenario.file);
-            return Err(Error::input(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
+            return Err(unmatched(name, rows, &matched, &scenario.file));
         }
         let mut found = Self { run, rows, simulated, tasks, matched, since, histogram, warnings: Vec::new() };
         for pair in disagreeing(rows, &found.simulated, &found.matched.pairs, plain) {
@@ -138,8 +137,9 @@ impl<'a> Validation<'a> {
         if let Some(sum) = summary(&self.matched.pairs) {
             let _ = writeln!(
                 out,
-                "{} measured times: {:.1} % within ±15 %, mean error {:.3} %, from {} to {}\n",
+                "{} measured {}: {:.1} % within ±15 %, mean error {:.3} %, from {} to {}\n",
                 self.matched.pairs.len(),
+                if self.matched.pairs.len() == 1 { "time" } else { "times" },
                 sum.within * 100.0,
                 sum.mean * 100.0,
                 percent(sum.lowest),
@@ -315,6 +315,17 @@ impl<'a> Validation<'a> {
         }
         out
     }
+}
+
+/// Why no row of a table, called `name`, can be held against a scenario of a file.
+fn unmatched(name: &str, rows: &[MeasuredRow], matched: &Matched, file: &str) -> Error {
+    let Some(&first) = matched.rows_without.first() else {
+        let text = format!("no row of {name} is of a transfer of {file}");
+        return Error::input(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`");
+    };
+    let place = &rows[first].place;
+    let note = format!("the row at {place} is of one, and measured nothing: `seconds` must be a number above 0");
+    Error::input(format!("no row of {name} has a measured time of a transfer of {file}")).noted(note)
 }
 
 /// When the seconds of a transfer begin to count.

@@ -11,7 +11,7 @@ use super::certainty::LEAST_COLUMN;
 use super::error::FitError;
 use super::outcome::Known;
 use super::parameter::Parameter;
-use super::problem::{Problem, in_reach, reach};
+use super::problem::Problem;
 
 /// Damping of the first step, as a part of the curvature of each coordinate (Marquardt, *J. SIAM* 11, 1963: 0.01).
 const DAMPING: f64 = 0.01;
@@ -62,8 +62,8 @@ pub(super) fn is_held(parameter: &Parameter, coordinate: f64, gradient: f64) -> 
 
 /// At which end of its range a parameter of the arbiter, or one that may be orders of magnitude off, is held: the squares fall beyond
 /// it. Bandwidths are none of these: no row depends on one that is too wide.
-pub(super) fn end(parameter: &Parameter, coordinate: f64, gradient: f64) -> Option<Known> {
-    let reach = || (parameter.kind.is_log() && !parameter.kind.is_capacity()).then(|| reach(parameter));
+pub(super) fn end(problem: &Problem<'_>, parameter: &Parameter, coordinate: f64, gradient: f64) -> Option<Known> {
+    let reach = || (parameter.kind.is_log() && !parameter.kind.is_capacity()).then(|| problem.reach(parameter));
     let [least, most] = parameter.limits().or_else(reach)?;
     let near = NEAR * (most - least);
     match gradient {
@@ -113,7 +113,7 @@ fn step(
 /// The sum of squares; without end where a step goes too far, or to what cannot be simulated.
 fn squares(problem: &Problem<'_>, parameters: &[Parameter], at: &[f64]) -> f64 {
     let values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
-    if values.iter().zip(parameters).all(|(&value, p)| in_reach(p, value)) {
+    if values.iter().zip(parameters).all(|(&value, p)| problem.in_reach(p, value)) {
         problem.squares(&problem.setting(parameters, &values)).unwrap_or(f64::INFINITY)
     } else {
         f64::INFINITY

@@ -38,6 +38,11 @@ pub enum FitError {
     /// A defect of weir.
     #[error("{0}; report it, with the topology and the logs")]
     Internal(&'static str),
+    /// A parameter is to be fitted that has no name.
+    #[error(
+        "--fit has an empty name: name bandwidth, latency, weight, loggp, or a parameter of the arbiter such as tau"
+    )]
+    NothingNamed,
     /// A parameter is to be fitted that the arbiter does not mark, or does not use with its other parameters.
     #[error("--fit {key}: arbiter `{arbiter}` has no {key} to fit, or does not use it")]
     NotMarked {
@@ -68,7 +73,7 @@ pub struct AboveTheWire {
     pub value: String,
     /// The raw figure.
     pub most: String,
-    /// Of what it is.
+    /// What that figure is of, such as a generation and a width.
     pub what: String,
     /// The row that asks for most.
     pub row: String,

@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::ahead;
 use super::bounded;
 use super::bounds;
 use super::certainty::{Certainty, Coupled, LEAST_COLUMN, certainty};
@@ -33,7 +34,8 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let setting = problem.setting(&solved.parameters, &values);
     let problem = Problem { base: &setting, ..*problem };
     let Judged { mut known, certainty, moving } = judged(&problem, &solved, &coupled)?;
-    let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
+    let several = coupled.iter().filter(|group| group.parameters.len() > 1);
+    let mut unclear = several.map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
     for stand_ins in stand_ins(&problem, &solved)? {
         mark(&mut known, &values, &solved, &stand_ins);
         for other in stand_ins.others.iter().map(|other| other.parameter) {
@@ -57,8 +59,13 @@ fn coupled(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Coupled>, FitEr
     let setting = problem.setting(&solved.parameters, &solved.values());
     let problem = Problem { base: &setting, ..*problem };
     // What no row depends on may be as narrow as what rows do depend on: it is out of the way for derivatives.
-    let residuals = problem.all_residuals(problem.base)?;
-    Ok(certainty(&problem.jacobian(&solved.parameters, &cleared(&problem, solved))?, &residuals).coupled)
+    let clear = cleared(&problem, solved);
+    let setting = problem.setting_at(&solved.parameters, &clear);
+    let residuals = problem.all_residuals(&setting)?;
+    let jacobian = problem.jacobian(&solved.parameters, &clear)?;
+    let mut all = certainty(&jacobian, &residuals).coupled;
+    all.extend(ahead::free(&problem, solved, (&clear, &jacobian, &residuals), &all)?);
+    Ok(all)
 }
 
 /// Of what others make up for, parameters of the arbiter go back to where they were, or to their least value where a bandwidth
@@ -112,7 +119,7 @@ fn ends(problem: &Problem<'_>, solved: &Solved, jacobian: &DMatrix<f64>, residua
     let end = |i: usize| {
         let length = jacobian.column(i).norm();
         let falls = length > LEAST_COLUMN && gradient[i].abs() > SLOPES * length * solved.squares.sqrt();
-        bounded::end(&solved.parameters[i], solved.at[i], gradient[i]).filter(|_| falls && !explained)
+        bounded::end(problem, &solved.parameters[i], solved.at[i], gradient[i]).filter(|_| falls && !explained)
     };
     (0..solved.at.len()).map(end).collect()
 }
@@ -129,8 +136,10 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     let found = certainty(&jacobian, &residuals);
     let known = |(i, value): (usize, f64)| {
         let lost = coupled.iter().any(|t| !t.hardly && t.parameters.contains(&i));
+        let alone = coupled.iter().any(|t| t.parameters == [i]);
         match moving.iter().position(|&m| m == i).map(|at| (at, found.error[at])) {
-            _ if lost && !solved.idle[i] => Known::Together,
+            _ if lost && !solved.idle[i] && !alone => Known::Together,
+            _ if alone => Known::Enough,
             None => ends[i].unwrap_or(Known::AtZero),
             Some((at, _)) if solved.idle[i] || jacobian.column(at).norm() <= LEAST_COLUMN => {
                 unseen(&solved.parameters[i], value)

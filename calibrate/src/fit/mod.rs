@@ -4,7 +4,7 @@
 //! experiments ─► hold some out ─► one value per type, or per direction: ─► finer    ─► Fit: values, errors, rows
 //!                (wanted)         start, least squares, nearest links      parameters  (finish, certainty, separate,
 //!                                 (structure: whole_types, start, solve,   (refine)    stand_ins)
-//!                                 problem, closest)
+//!                                 problem, closest, exchange)
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
@@ -12,12 +12,14 @@
 //! (outliers). What a person reads is the relative
 //! error, simulated / measured − 1.
 
+mod ahead;
 mod bounded;
 mod bounds;
 mod certainty;
 mod closest;
 mod criterion;
 mod error;
+mod exchange;
 mod finish;
 mod loggp;
 mod marked;
@@ -86,6 +88,7 @@ pub fn fit(
         base: &base,
         even: 0.0,
         outliers: &none,
+        measured: problem::range(&problem::throughputs(experiments)),
     };
     let mut notes = slots::notes(machine, experiments);
     let parameters = wanted::wanted(&whole, options, &mut notes)?;

@@ -91,7 +91,7 @@ pub struct Unclear {
 pub struct Compared {
     /// Its place among the experiments of all logs.
     pub experiment: usize,
-    /// The row of it.
+    /// Its place among the rows of that experiment.
     pub row: usize,
     /// The time of the row, seconds, above 0.
     pub measured: f64,

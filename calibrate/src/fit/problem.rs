@@ -25,8 +25,10 @@ const PLAIN_STEP: f64 = 1e-5;
 const LEAST: f64 = 1e-15;
 /// Residual of steps that go too far: e^50 times too slow.
 const FAR: f64 = 50.0;
-/// Factor between a value and its start at most (*assumed*).
+/// Factor between a value and its start at most, where the measured throughputs ask for no more (*assumed*).
 const REACH: f64 = 1e3;
+/// How far below the least measured throughput a bandwidth may be tried (*assumed*: no row goes faster than its links).
+const BELOW: f64 = 10.0;
 /// Longest latency, overhead or gap that is tried, seconds (*assumed*).
 const LONGEST: f64 = 1e3;
 /// Evaluations per parameter at most (*assumed*; the fits of the tests take fewer than 30).
@@ -54,6 +56,14 @@ pub(crate) struct Problem<'a> {
     pub(crate) even: f64,
     /// Rows that do not count.
     pub(crate) outliers: &'a Outliers,
+    /// The least and the most of [`throughputs`].
+    pub(crate) measured: [f64; 2],
+}
+
+/// A derivative by differences: the sum of factors times what was found so far ahead, over a length.
+struct Differences {
+    terms: Vec<(f64, f64)>,
+    over: f64,
 }
 
 /// A fitted row.
@@ -85,24 +95,36 @@ impl Problem<'_> {
         self.setting(parameters, &values)
     }
 
-    /// Bytes per second that were measured, of each row and of each experiment together: levels that some link may have.
-    pub(crate) fn throughputs(&self) -> Vec<f64> {
-        let mut all = Vec::new();
-        for e in self.experiments {
-            let bytes = |t: &Transfer| t.bytes as f64 * f64::from(e.messages);
-            let total: f64 = e.transfers.iter().map(bytes).sum();
-            for row in &e.rows {
-                let own = if let MeasuredEnd::Transfer(at) = row.end { bytes(&e.transfers[at]) } else { total };
-                all.extend([own / row.seconds, total / row.seconds]);
-            }
-        }
-        all
-    }
-
     /// The coordinate of a bandwidth that limits nothing.
     pub(crate) fn wide(&self) -> f64 {
-        let most = self.throughputs().into_iter().fold(1.0, f64::max);
-        libm::log((most * ABOVE).min(1e300))
+        libm::log((self.measured[1].max(1.0) * ABOVE).min(1e300))
+    }
+
+    /// The values that steps may try of a parameter whose coordinate is a logarithm: within [`REACH`] of the start, of a
+    /// bandwidth also from below the least measured throughput to above the most.
+    fn tried(&self, parameter: &Parameter) -> [f64; 2] {
+        let [least, most] = [parameter.start / REACH, parameter.start * REACH];
+        if !parameter.kind.is_capacity() {
+            return [least, most];
+        }
+        [least.min(self.measured[0] / BELOW), most.max(self.measured[1] * REACH)]
+    }
+
+    /// The coordinates of the values that steps may try, of a parameter whose coordinate is a logarithm.
+    pub(crate) fn reach(&self, parameter: &Parameter) -> [f64; 2] {
+        self.tried(parameter).map(|value| parameter.coordinate(value))
+    }
+
+    /// Whether a value is one that a step may try: a bandwidth within [`Self::reach`], or a time below [`LONGEST`].
+    pub(crate) fn in_reach(&self, parameter: &Parameter, value: f64) -> bool {
+        match parameter.kind {
+            kind if kind.is_log() => {
+                let [least, most] = self.tried(parameter);
+                (least..most).contains(&value)
+            }
+            kind if kind.is_time() => value.abs() < LONGEST,
+            _ => true,
+        }
     }
 
     /// Weighted residuals of the experiments for which `wanted` holds, an empty list for the others.
@@ -165,27 +187,48 @@ impl Problem<'_> {
 
     /// Derivatives of all residuals by the coordinates of the parameters; as many rows as residuals.
     pub(crate) fn jacobian(&self, parameters: &[Parameter], at: &[f64]) -> Result<DMatrix<f64>, FitError> {
+        // One-sided where values have no meaning below, or above.
+        self.differences(parameters, at, |parameter, at, step| {
+            let [down, up] = parameter
+                .limits()
+                .map_or([step; 2], |[least, most]| [at - least, most - at].map(|d| d.clamp(0.0, step)));
+            Differences { terms: vec![(1.0, up), (-1.0, -down)], over: up + down }
+        })
+    }
+
+    /// The same from values ahead alone: (4·f(h) − f(2h) − 3·f(0)) / 2h, with an error of the order of h².
+    pub(crate) fn jacobian_ahead(&self, parameters: &[Parameter], at: &[f64]) -> Result<DMatrix<f64>, FitError> {
+        self.differences(parameters, at, |_, _, step| Differences {
+            terms: vec![(4.0, step), (-1.0, 2.0 * step), (-3.0, 0.0)],
+            over: 2.0 * step,
+        })
+    }
+
+    /// Derivatives by differences, which depend on the parameter, its coordinate and the usual step.
+    fn differences(
+        &self,
+        parameters: &[Parameter],
+        at: &[f64],
+        of: impl Fn(&Parameter, f64, f64) -> Differences,
+    ) -> Result<DMatrix<f64>, FitError> {
         let mut jacobian = DMatrix::zeros(self.rows(), parameters.len());
         for (column, parameter) in parameters.iter().enumerate() {
             let touches = |e: usize| touches(self.simulator, parameter, e);
-            let step = if parameter.kind.is_log() { LOG_STEP } else { PLAIN_STEP };
-            let shifted = |by: f64| {
+            let Differences { terms, over } =
+                of(parameter, at[column], if parameter.kind.is_log() { LOG_STEP } else { PLAIN_STEP });
+            for (factor, by) in terms {
                 let mut values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
                 values[column] = parameter.value(at[column] + by);
-                self.residuals(&self.setting(parameters, &values), touches)
-            };
-            // One-sided where values have no meaning below, or above.
-            let [down, up] = parameter
-                .limits()
-                .map_or([step; 2], |[least, most]| [at[column] - least, most - at[column]].map(|d| d.clamp(0.0, step)));
-            let (above, below) = (shifted(up)?, shifted(-down)?);
-            let mut row = 0;
-            for experiment in (0..self.experiments.len()).filter(|&e| self.fitted[e]) {
-                for (i, (a, b)) in above[experiment].iter().zip(&below[experiment]).enumerate() {
-                    jacobian[(row + i, column)] = (a - b) / (up + down);
+                let shifted = self.residuals(&self.setting(parameters, &values), touches)?;
+                let mut row = 0;
+                for experiment in (0..self.experiments.len()).filter(|&e| self.fitted[e]) {
+                    for (i, residual) in shifted[experiment].iter().enumerate() {
+                        jacobian[(row + i, column)] += factor * residual;
+                    }
+                    row += self.rows_of(experiment).count();
                 }
-                row += self.rows_of(experiment).count();
             }
+            jacobian.column_mut(column).unscale_mut(over);
         }
         Ok(jacobian)
     }
@@ -206,18 +249,24 @@ impl Problem<'_> {
     }
 }
 
-/// The coordinates that steps may try, of a parameter whose coordinate is a logarithm.
-pub(crate) fn reach(parameter: &Parameter) -> [f64; 2] {
-    [parameter.start / REACH, parameter.start * REACH].map(|value| parameter.coordinate(value))
+/// Bytes per second that were measured, of each row and of each experiment together: levels that some link may have.
+pub(crate) fn throughputs(experiments: &[Experiment]) -> Vec<f64> {
+    let mut all = Vec::new();
+    for e in experiments {
+        let bytes = |t: &Transfer| t.bytes as f64 * f64::from(e.messages);
+        let total: f64 = e.transfers.iter().map(bytes).sum();
+        for row in &e.rows {
+            let own = if let MeasuredEnd::Transfer(at) = row.end { bytes(&e.transfers[at]) } else { total };
+            all.extend([own / row.seconds, total / row.seconds]);
+        }
+    }
+    all
 }
 
-/// Whether a value is one that a step may try: within [`REACH`] of the start, or a time below [`LONGEST`].
-pub(crate) fn in_reach(parameter: &Parameter, value: f64) -> bool {
-    match parameter.kind {
-        kind if kind.is_log() => (parameter.start / REACH..parameter.start * REACH).contains(&value),
-        kind if kind.is_time() => value.abs() < LONGEST,
-        _ => true,
-    }
+/// The least of these above 0, and the most.
+pub(crate) fn range(throughputs: &[f64]) -> [f64; 2] {
+    let above = throughputs.iter().copied().filter(|&throughput| throughput > 0.0);
+    [above.clone().fold(f64::INFINITY, f64::min), above.fold(0.0, f64::max)]
 }
 
 /// Whether an experiment can depend on a parameter.
@@ -257,7 +306,7 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Iteration<'_> {
         let values: Vec<f64> = self.parameters.iter().zip(self.at.iter()).map(|(p, &u)| p.value(u)).collect();
         // Far-off trial steps are no failure: they are worse than where the iteration stands, so that it steps less far.
         let rows = self.problem.rows();
-        let near = values.iter().zip(self.parameters).all(|(&value, p)| in_reach(p, value));
+        let near = values.iter().zip(self.parameters).all(|(&value, p)| self.problem.in_reach(p, value));
         let found =
             if near { self.problem.all_residuals(&self.problem.setting(self.parameters, &values)).ok() } else { None };
         let mut all = found.unwrap_or_else(|| vec![FAR; rows]);

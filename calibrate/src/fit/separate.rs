@@ -46,7 +46,8 @@ pub(super) fn remedy(problem: &Problem<'_>, shifts: &[Shift<'_>]) -> Result<Stri
         shifts.iter().for_each(|shift| shifted.set(shift.parameter, shift.value(steps)));
         shifted
     };
-    measurement(problem, &moved(1.0), &moved(-1.0), 2.0 * STEP)
+    // Ahead alone: rows may change on the other side.
+    measurement(problem, &moved(1.0), &moved(0.0), STEP)
 }
 
 /// What to measure to tell another setting from the fitted one, as a sentence.
@@ -70,7 +71,7 @@ fn measurement(problem: &Problem<'_>, one: &Setting, other: &Setting, step: f64)
         }
     }
     Ok(best.map_or_else(
-        || "no copy between the devices of this topology separates them".to_owned(),
+        || "none of the copies that weir tried separates them".to_owned(),
         |(_, name)| format!("measure {name} to separate them"),
     ))
 }
@@ -94,7 +95,8 @@ fn loggp(problem: &Problem<'_>, shifts: &[Shift<'_>]) -> String {
         .to_owned()
 }
 
-/// Lone copies between all devices, copies both ways, two into one, and all at once between host and devices.
+/// Lone copies between all devices, copies both ways, two into one, and all at once between a host and all devices, or those
+/// below one switch.
 fn candidates(machine: &Machine) -> Vec<Experiment> {
     let nodes = machine.fabric.nodes().iter().enumerate();
     let device = |kind: NodeKind| matches!(kind, NodeKind::Gpu | NodeKind::Fpga | NodeKind::Cpu | NodeKind::Host);
@@ -123,17 +125,33 @@ fn candidates(machine: &Machine) -> Vec<Experiment> {
     all
 }
 
-/// Copies from a host to every device at once, and back; none for a device that is no host.
+/// Copies at once from a host to every device, or to all below one switch, and back; none for a device that is no host.
 fn host_candidates(machine: &Machine, host: NodeId, devices: &[NodeId]) -> Vec<Experiment> {
     if !matches!(machine.fabric.node(host).kind, NodeKind::Cpu | NodeKind::Host) {
         return Vec::new();
     }
-    let others = || devices.iter().copied().filter(|&d| d != host);
-    let (down, up): (Vec<_>, Vec<_>) = others().map(|d| ((host, d), (d, host))).unzip();
-    let name = machine.node_name(host);
-    vec![
-        experiment(format!("copies of 1 GiB from {name} to every device at once"), SIZES[0].0, &down),
-        experiment(format!("copies of 1 GiB from every device to {name} at once"), SIZES[0].0, &up),
+    let others: Vec<NodeId> = devices.iter().copied().filter(|&device| device != host).collect();
+    let sets = std::iter::once(("every device".to_owned(), others.clone())).chain(below_switches(machine, &others));
+    sets.flat_map(|(which, set)| both_ways(machine.node_name(host), host, &which, &set)).collect()
+}
+
+/// The devices below each switch that has several of them, and not all.
+fn below_switches(machine: &Machine, devices: &[NodeId]) -> impl Iterator<Item = (String, Vec<NodeId>)> {
+    let nodes = machine.fabric.nodes().iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch);
+    nodes.filter_map(move |(at, node)| {
+        let within = at..node.subtree_end as usize;
+        let set: Vec<NodeId> = devices.iter().copied().filter(|device| within.contains(&device.index())).collect();
+        let switch = machine.node_name(NodeId::from_index(at));
+        (1 < set.len() && set.len() < devices.len()).then(|| (format!("every device below {switch}"), set))
+    })
+}
+
+/// Copies at once from a host to a set of devices, and back.
+fn both_ways(name: &str, host: NodeId, which: &str, set: &[NodeId]) -> [Experiment; 2] {
+    let (down, up): (Vec<_>, Vec<_>) = set.iter().map(|&device| ((host, device), (device, host))).unzip();
+    [
+        experiment(format!("copies of 1 GiB from {name} to {which} at once"), SIZES[0].0, &down),
+        experiment(format!("copies of 1 GiB from {which} to {name} at once"), SIZES[0].0, &up),
     ]
 }
 

@@ -101,6 +101,12 @@ impl<'a> Simulator<'a> {
         if links.iter().any(used) { run.ways().filter(crosses).count() } else { 0 }
     }
 
+    /// Whether a transfer of an experiment crosses links of two sets.
+    pub(crate) fn crosses_both(&self, experiment: usize, a: &[LinkId], b: &[LinkId]) -> bool {
+        let crosses = |way: &[LinkId], links: &[LinkId]| links.iter().any(|link| way.contains(link));
+        self.runs[self.experiments[experiment].run].ways().any(|way| crosses(way, a) && crosses(way, b))
+    }
+
     /// All links in use, ascending.
     #[must_use]
     pub(crate) fn all_links(&self) -> Vec<LinkId> {

@@ -14,6 +14,10 @@ use super::refine::directions;
 use super::solve::Solved;
 use super::start;
 
+/// How much wider a bandwidth is that another could be the narrowest in the place of, in ln B/s, where it is not wide open;
+/// *assumed*, far above what logs round.
+const WIDER: f64 = 0.03;
+
 /// A bandwidth that rows depend on, and those that could be the narrowest in its place.
 pub(super) struct StandIns {
     pub(super) taken: usize,
@@ -69,23 +73,36 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Another bandwidth in the place of the one taken: with what no row depends on wide open, else with it as it is, since
-    /// two of those may stand in together alone.
+    /// two of those may stand in together alone; else with the one taken only wider, since other rows may need it.
     fn stand_in(&self, other: usize) -> Result<Option<(StandIn, Candidate)>, FitError> {
+        let (solved, wide) = (self.solved, self.problem.wide());
+        let is_bandwidth = solved.is_capacity(self.taken);
+        let open = if is_bandwidth { wide } else { self.least(self.taken) };
         // What no row depends on may be just as narrow, by chance or because another was found from it.
-        match self.stand_in_with(other, true)? {
-            None if self.solved.idle.iter().enumerate().any(|(i, &idle)| idle && i != other) => {
-                self.stand_in_with(other, false)
+        let others_idle = solved.idle.iter().enumerate().any(|(i, &idle)| idle && i != other);
+        let wider = (true, solved.at[self.taken] + WIDER, is_bandwidth && solved.idle[other]);
+        for (idle_open, taken_at, is_tried) in [(true, open, true), (false, open, others_idle), wider] {
+            if is_tried && let Some((stand_in, candidate)) = self.stand_in_with(other, idle_open, taken_at)? {
+                return Ok(Some((stand_in, self.with_idle_back(candidate, other)?)));
             }
-            found => Ok(found),
         }
+        Ok(None)
     }
 
     /// The same, as it is where no row depends on it, else one direction of it.
-    fn stand_in_with(&self, other: usize, idle_open: bool) -> Result<Option<(StandIn, Candidate)>, FitError> {
+    fn stand_in_with(
+        &self,
+        other: usize,
+        idle_open: bool,
+        taken_at: f64,
+    ) -> Result<Option<(StandIn, Candidate)>, FitError> {
         let (solved, wide) = (self.solved, self.problem.wide());
-        let is_open = |i: usize| i == self.taken || idle_open && solved.idle[i] && solved.is_capacity(i);
-        let free = |i: usize| if solved.is_capacity(i) { wide } else { self.least(i) };
-        let at = solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { free(i) } else { at }).collect();
+        let place = |i: usize| match i {
+            i if i == self.taken => taken_at,
+            i if idle_open && solved.idle[i] && solved.is_capacity(i) => wide,
+            i => solved.at[i],
+        };
+        let at = (0..solved.at.len()).map(place).collect();
         let open = Candidate { parameters: solved.parameters.clone(), at };
         // A latency that is as good at 0 was taken for nothing.
         if !solved.is_capacity(self.taken) && self.is_as_good(&open)? {
@@ -93,7 +110,7 @@ impl Search<'_> {
         }
         let parameter = &solved.parameters[other];
         // Rows that hardly tell a latency fit as well without it, whatever the other is.
-        let must_need = !idle_open || !solved.is_capacity(self.taken);
+        let must_need = !idle_open || taken_at < wide;
         if solved.idle[other]
             && let Some(candidate) = self.as_good(open.clone(), other, other)?
             && (!must_need || self.needs(&candidate, other)?)
@@ -117,6 +134,15 @@ impl Search<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The same with what no row depends on where it was, if the rows then fit as well: only what stands in should differ.
+    fn with_idle_back(&self, candidate: Candidate, other: usize) -> Result<Candidate, FitError> {
+        let mut back = candidate.clone();
+        (0..self.solved.at.len())
+            .filter(|&i| i != self.taken && i != other && self.solved.idle[i])
+            .for_each(|i| back.at[i] = self.solved.at[i]);
+        Ok(if self.is_as_good(&back)? { back } else { candidate })
     }
 
     /// Whether the rows fit less well with a bandwidth of a candidate wide open: it has a part in them.

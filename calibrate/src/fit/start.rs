@@ -7,7 +7,7 @@ use ordered_float::OrderedFloat;
 
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind};
-use super::problem::{Problem, in_reach};
+use super::problem::{Problem, throughputs};
 use super::shared;
 
 /// Factors on a bandwidth, or time per byte, that are tried (*assumed*: generations of PCIe differ by factors of 2).
@@ -44,7 +44,7 @@ pub(super) fn better_of(
 ) -> Result<Vec<f64>, FitError> {
     let mut at = from.to_vec();
     let squares = |at: &[f64]| problem.squares(&problem.setting_at(parameters, at));
-    let all = levels(problem.throughputs());
+    let all = levels(throughputs(problem.experiments));
     // Of a shared bandwidth the sums alone: no single rate is its.
     let levels: Vec<Vec<f64>> = free
         .iter()
@@ -57,7 +57,7 @@ pub(super) fn better_of(
     for _ in 0..ROUNDS {
         for (&i, levels) in free.iter().zip(&levels) {
             let (parameter, mut chosen) = (&parameters[i], at[i]);
-            for value in tried(parameter, parameter.value(at[i]), levels) {
+            for value in tried(problem, parameter, parameter.value(at[i]), levels) {
                 at[i] = parameter.coordinate(value);
                 // What cannot be simulated fits worse than anything.
                 let found = squares(&at).unwrap_or(f64::INFINITY);
@@ -80,7 +80,7 @@ fn levels(mut all: Vec<f64>) -> Vec<f64> {
 }
 
 /// The values to try in the place of `value`.
-fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
+fn tried(problem: &Problem<'_>, parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
     let factors = FACTORS.iter().map(|factor| factor * value);
     let mut all: Vec<f64> = match parameter.kind {
         ParameterKind::Arbiter => parameter.marked.as_ref().map_or(Vec::new(), |marked| marked.at(PARTS).to_vec()),
@@ -88,6 +88,6 @@ fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
         kind if kind.is_log() => factors.collect(),
         _ => TIMES.iter().copied().chain(factors).collect(),
     };
-    all.retain(|&value| in_reach(parameter, value));
+    all.retain(|&value| problem.in_reach(parameter, value));
     all
 }

@@ -4,6 +4,7 @@
 //! | parameters | the unseen change | what is told |
 //! |---|---|---|
 //! | two times | dB = −n · dA | n * A + B |
+//! | two bandwidths | d ln A = d ln B | A / B |
 //! | a bandwidth and a parameter p of the arbiter | d ln B = dp / (1 − p) | B * (1 − p) |
 
 use weir_report::rate;
@@ -29,6 +30,7 @@ pub(super) fn told(parameters: &[Parameter], values: &[f64], group: &Coupled) ->
     let (a, b) = (moved(a), moved(b));
     match (a.parameter.kind, b.parameter.kind) {
         (ParameterKind::Bandwidth, ParameterKind::Arbiter) => of_arbiter(&a, &b),
+        (x, y) if x.is_capacity() && y.is_capacity() => of_bandwidths(&a, &b),
         (x, y) if x.is_time() && y.is_time() => of_times(&a, &b),
         _ => None,
     }
@@ -36,6 +38,10 @@ pub(super) fn told(parameters: &[Parameter], values: &[f64], group: &Coupled) ->
 
 fn near(value: f64, expected: f64) -> bool {
     (value - expected).abs() <= NEAR * expected.abs()
+}
+
+fn of_bandwidths(a: &Moved<'_>, b: &Moved<'_>) -> Option<String> {
+    near(a.by, b.by).then(|| format!("{} / {} = {:.4}", a.parameter.name, b.parameter.name, a.value / b.value))
 }
 
 fn of_arbiter(bandwidth: &Moved<'_>, arbiter: &Moved<'_>) -> Option<String> {

@@ -68,6 +68,9 @@ pub(super) fn wanted(
     } else if options.latency == Choice::Auto && paid {
         notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
     }
+    if options.arbiter.iter().flatten().any(String::is_empty) {
+        return Err(FitError::NothingNamed);
+    }
     let marked = Marked::of(arbiter);
     let is = |(one, _): &(Marked, f64), key: &String| one.parameter.to_string() == *key;
     if let Some(key) = options.arbiter.iter().flatten().find(|key| !marked.iter().any(|one| is(one, key))) {

@@ -2,6 +2,7 @@
 
 use super::closest::{closest, leaves_much, never_shared};
 use super::error::FitError;
+use super::exchange::exchanged;
 use super::parameter::Parameter;
 use super::problem::{EXPLAINED, Problem};
 use super::solve::{Solved, solve_from};
@@ -14,13 +15,13 @@ const RESTARTS: usize = 6;
 pub(super) fn solve(problem: &Problem<'_>, parameters: Vec<Parameter>) -> Result<Solved, FitError> {
     let unshared = never_shared(problem, &parameters);
     let solved = solve_with_open(problem, parameters.clone(), &unshared)?;
-    let solved = closest(problem, solved, &unshared)?;
+    let solved = exchanged(problem, closest(problem, solved, &unshared)?, &unshared)?;
     if !unshared.contains(&true) || !leaves_much(problem, &solved) {
         return Ok(solved);
     }
     let none = vec![false; parameters.len()];
     let all = solve_with_open(problem, parameters, &none)?;
-    let all = closest(problem, all, &none)?;
+    let all = exchanged(problem, closest(problem, all, &none)?, &none)?;
     Ok(if leaves_much(problem, &all) && all.squares > solved.squares * 0.5 { solved } else { all })
 }
 

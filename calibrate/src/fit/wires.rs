@@ -130,7 +130,7 @@ fn by_name(name: &str, doubted: bool, given: f64) -> Option<WireBound> {
         },
         ("pcie" | "pci", None) if generation.is_none() => fastest_pcie(PCIE_WIDEST).filter(fits),
         ("nvlink", width) => nvlink(generation, width, if doubted { f64::INFINITY } else { given }),
-        ("xgmi", Some(width)) => Some(WireBound { most: XGMI * width as f64, what: format!("{width} xGMI links") }),
+        ("xgmi", Some(width)) => Some(WireBound { most: XGMI * width as f64, what: format!("xGMI x{width}") }),
         _ => None,
     }
 }
@@ -164,6 +164,15 @@ mod tests {
 
     fn most(name: &str, given: f64) -> Option<f64> {
         by_name(name, is_doubted(name), given * 1e9).map(|bound| (bound.most / 1e8).round() / 10.0)
+    }
+
+    /// One or more: a message says that it carries its figure.
+    #[test]
+    fn a_bound_of_xgmi_is_one_thing() {
+        for name in ["xgmi-x1", "xgmi-x4"] {
+            let what = by_name(name, false, 1e9).map(|bound| bound.what).unwrap();
+            assert_eq!(what, name.replace("xgmi-", "xGMI "));
+        }
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::measurement::{Experiment, Log, Skipped, Transfer};
 /// Columns with a meaning; a note names all others.
 const READ: [&str; 7] = ["from", "to", "bytes", "seconds", "group", "id", "what"];
 
+/// Names of columns in a first line that make it nearly a header; *assumed*, words of other logs are seldom two of them.
+const NEAR: usize = 2;
+
 /// A row as it stands, its numbers checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredRow {
@@ -188,6 +191,15 @@ impl<'a> TableReader<'a> {
     fn error(&self, span: Span, message: String, help: &str) -> Box<Diagnostic> {
         error_at(self.file, self.text, span, message, help)
     }
+}
+
+/// The line of a header that is nearly one of this table: in other letters, with other separators, or with some of the names.
+pub(super) fn near_header(text: &str) -> Option<u32> {
+    let (line, header) = (1..).zip(text.lines()).find(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'))?;
+    let names: Vec<String> =
+        header.split([',', ';', '\t', '|']).map(|name| name.trim().trim_matches('"').to_lowercase()).collect();
+    let known = |needed: &&&str| names.iter().any(|name| name == *needed);
+    (READ.iter().filter(known).count() >= NEAR).then_some(line)
 }
 
 /// Where a field stands, exact as long as no field before it is quoted.

@@ -54,7 +54,7 @@ pub fn read_text(path: &Path) -> Result<String, Box<Diagnostic>> {
     let failed = |message: String, help: &str| Box::new(Diagnostic::error(message).with_help(help));
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| failed(format!("`{name}` cannot be read: {error}"), "name a log file"))?;
+    read.map_err(|error| failed(format!("`{name}` cannot be read: {error}"), "name a file with what was measured"))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(failed(format!("`{name}` has more than {} MiB", MOST_BYTES >> 20), "give fewer rows"));
     }
@@ -114,6 +114,13 @@ fn bus_grind(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
 fn unknown(source: &Source<'_>) -> Box<Diagnostic> {
     if let Some((tool, remedy)) = other_tools::known(source.text) {
         return source.error(Span::line(1), format!("this is the output of {tool}"), remedy);
+    }
+    if source.text.trim().is_empty() {
+        return source.error(Span::line(1), "the file is empty", "give a log with measured times");
+    }
+    if let Some(line) = csv::near_header(source.text) {
+        let help = "columns are separated by commas, and the first line names them: from,to,bytes,seconds";
+        return source.error(Span::line(line), "this looks like CSV, but its first line is another", help);
     }
     let words: Vec<_> = LogKind::ALL.iter().map(|kind| kind.word()).collect();
     let help = format!(

@@ -236,3 +236,31 @@ fn two_bandwidths_can_be_the_narrowest_together_in_the_place_of_one() {
     let wide = found("100GB/s");
     assert!(wide.unclear.is_empty() && matches!(wide.parameters[0].known, Known::Error(_)), "{:?}", wide.unclear);
 }
+
+/// Four GPUs of 10 GB/s, two below each of two switches, get 30 GB/s together from the host: the uplinks carry 15 down each, or the
+/// link of the host 30. Copies to the two below one switch get 15 or 20; lone ones, and those towards the host, 10 each.
+#[test]
+fn copies_to_the_devices_below_one_switch_are_proposed_where_they_alone_separate() {
+    let text = |leaf: u32, down: u32, host: u32| {
+        format!(
+            "weir: 1\nlink_types:\n  leaf: {{ bandwidth: {leaf}GB/s }}\n  trunk: {{ up: 100GB/s, down: {down}GB/s }}\n  \
+             mem: {{ up: {host}GB/s, down: 100GB/s, kind: memory }}\ntree:\n  rc:\n    kind: root-complex\n    children:\n      \
+             cpu0: {{ kind: cpu, link: mem }}\n      \
+             'sw[0-1]': {{ kind: switch, link: trunk, children: {{ gpu: {{ kind: gpu, link: leaf, repeat: 2, engines: 16 }} }} }}\n"
+        )
+    };
+    let (truth, start) = (machine_of(&text(10, 15, 60)), machine_of(&text(12, 20, 50)));
+    let gpus = ["sw0/gpu0", "sw0/gpu1", "sw1/gpu0", "sw1/gpu1"];
+    let size = 1_000_000_000;
+    let down: Vec<_> = gpus.map(|gpu| ("cpu0", gpu, size)).to_vec();
+    let up: Vec<_> = gpus.map(|gpu| (gpu, "cpu0", size)).to_vec();
+    let inside = group(&truth, "inside", &[(gpus[0], gpus[1], size)]);
+    let mut all = vec![inside, group(&truth, "down", &down), group(&truth, "up", &up)];
+    all.extend(down.iter().chain(&up).map(|one| group(&truth, "lone", &[*one])));
+    measure(&truth, ("max-min", None), &mut all, || 1.0);
+    let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
+    let found = fit(&start, &built_in("max-min"), &all, &options).expect("a fit");
+    let [group] = &found.unclear[..] else { panic!("{:#?}", found.unclear) };
+    assert_eq!(group.names, ["bandwidth of trunk, down", "bandwidth of mem, up"]);
+    assert_eq!(group.remedy, "measure copies of 1 GiB from cpu0 to every device below sw0 at once to separate them");
+}

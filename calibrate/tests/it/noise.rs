@@ -229,7 +229,7 @@ fn a_copy_over_both_does_not_separate_two_latencies() {
     let found = run(&start, "max-min", &experiments, &FitOptions::default());
     let between = |one: &weir_calibrate::fit::Unclear| one.names == ["latency of trunk", "latency of mem"];
     let unclear = found.unclear.iter().find(|one| between(one)).unwrap_or_else(|| panic!("{:?}", found.unclear));
-    assert!(unclear.remedy.starts_with("no copy"), "{unclear:?}");
+    assert!(unclear.remedy.starts_with("none of the copies"), "{unclear:?}");
 }
 
 /// Three of a hundred rows 1.4 to 2.5 times as slow, as where something else ran: values stay within 0.5 %, and a note names

@@ -55,6 +55,22 @@ fn wrong_rows_are_refused_at_their_place() {
     assert!(error.contains("not recognised") && error.contains("--as"), "{error}");
 }
 
+/// In other letters, with other separators, with another name, below a comment: the help is the rule of the first line.
+#[test]
+fn a_first_line_that_is_nearly_that_of_csv_is_told_what_it_should_be() {
+    let headers =
+        ["From,To,Bytes,Seconds", "from;to;bytes;seconds", "from,to,bytes,time", "\"from\"\t\"to\"\tsize\tseconds"];
+    for header in headers {
+        let error = read(&format!("# mine\n{header}\ngpu0,gpu1,1000,1\n"), &ReadOptions::default()).unwrap_err();
+        let help = "columns are separated by commas, and the first line names them: from,to,bytes,seconds";
+        assert!(error.contains("log:2:1") && error.contains(help), "{header}: {error}");
+    }
+    for nothing in ["", " \n\n", "\u{feff}\n"] {
+        let error = read(nothing, &ReadOptions::default()).unwrap_err();
+        assert!(error.contains("the file is empty"), "{error}");
+    }
+}
+
 #[test]
 fn rows_that_measured_nothing_are_skipped_and_their_transfers_ran() {
     for (cell, why) in [

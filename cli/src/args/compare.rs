@@ -22,7 +22,7 @@ Examples:
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Add columns with these changes beside those of the scenario as it is, such as 'link_types.upi.bandwidth=41.6GB/s';
+    /// Add columns with these changes beside those of the baseline, such as 'link_types.upi.bandwidth=41.6GB/s';
     /// several changes of one column have commas between; may be repeated. Only the scenario's own arbiters run then, or
     /// those of --arbiter
     #[arg(long, value_name = "PATH=VALUE,…", value_parser = crate::values::with)]

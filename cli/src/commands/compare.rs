@@ -113,7 +113,7 @@ fn add_columns(
             break;
         }
         let column = column(scenario, spec, args).and_then(|column| {
-            // Its warnings are those of the scenario as it is.
+            // Its warnings are those of the baseline.
             with.map_or_else(|| warn_of(scenario, spec), |_| Ok(()))?;
             Ok(column.changed(with))
         });

@@ -133,7 +133,7 @@ fn what_is_written_runs_as_found() {
         assert!(found["best_ps"].as_u64() <= found["baseline_ps"].as_u64());
         assert_eq!(makespan(&target), found["best_ps"], "{case:?}");
         assert!(!folder.read("best.yaml").contains("optimize"), "{case:?}");
-        // A search from there finds nothing better, and takes what was found as the scenario as it is.
+        // A search from there finds nothing better, and takes what was found as the baseline.
         if found["vary"] == "order" && case.len() == 1 {
             let again = result(&[&target, "--vary", "order"]);
             assert_eq!((&again["baseline_ps"], &again["best_ps"]), (&found["best_ps"], &found["best_ps"]));
@@ -263,7 +263,7 @@ optimize: { vary: parameters, parameters: { \"workload[0].transfer.size\": [SIZE
 ";
     let folder = Folder::new();
     let said = |sizes: &str| run(&["optimize", &folder.write("s.yaml", &text.replace("SIZES", sizes))]).stdout;
-    let note = "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n";
+    let note = "note: the baseline, which is none of the candidates, is better than all that were tried\n";
     let worse = said("2MB, 3MB");
     assert!(worse.contains("baseline: 1.000 ms, 100.0 % more\n") && worse.contains(note), "{worse}");
     assert!(!said("1MB, 2MB").contains("note:"));

@@ -194,7 +194,7 @@ optimize:
     for (end, expected) in ends.iter().zip([202e-6, 152e-6, 202e-6]) {
         assert!((end.0 - expected).abs() < 1e-12, "{json}");
     }
-    // The scenario as it is ends later, and `a` when it does with 2 MB.
+    // The baseline ends later, and `a` when it does with 2 MB.
     assert_eq!((&json["baseline_ps"], &json["best_ps"]), (&402_000_000.into(), &152_000_000.into()));
     let (_, rates, best, _) = rows("throughput");
     assert_eq!(best, Some(0));

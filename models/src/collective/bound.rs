@@ -1,8 +1,7 @@
 //! A lower bound on the time of a collective by the topology.
 //!
-//! **Definition.** A cut is all ranks at or below a node of the tree against the others, or those of a machine. The
-//! bytes that must cross it, over the bandwidth of all links that do: with a of the n ranks inside, and inwards for
-//! outwards where the two differ, and P = ⌊S/n⌋ the whole bytes of a part:
+//! **Definition.** The bytes that must cross a cut ([`super::cuts`]), over the bandwidth of all links that do: with a of the n
+//! ranks inside, and inwards for outwards where the two differ, and P = ⌊S/n⌋ the whole bytes of a part:
 //! ```text
 //! all-reduce       S                    broadcast, reduce    S, towards or from the side without the root
 //! all-gather       a · P outwards       scatter, gather      (ranks on the side without the root) · P
@@ -10,15 +9,17 @@
 //! send-recv-chain  S for each neighbour on the other side
 //! ```
 //! An all-reduce by messages between ranks also moves 2(n−1)·S in all out of the ranks, and 2(M−1)·S out of M
-//! machines. The bound has neither latencies nor the protocol's efficiency. **Source.** nccl-tests,
-//! doc/PERFORMANCE.md; Patarasu and Yuan, JPDC 69(2), 2009.
+//! machines. Where both directions of links share a bandwidth, what must go out and what must go in cross it together: each
+//! byte takes its part of one direction at least. Through a memory goes the sum of what must leave the sides into which ranks
+//! fall without it, or enter them, or those 2(M−1)·S of M sides. The bound has neither latencies nor the protocol's efficiency.
+//! **Source.** nccl-tests, doc/PERFORMANCE.md; Patarasu and Yuan, JPDC 69(2), 2009.
 
 use serde::Serialize;
-use weir_plugin_api::{Direction, FabricView, PS_PER_S};
+use weir_plugin_api::{PS_PER_S, Surroundings};
 
+use super::cuts::{Cuts, Memory, Side};
 use super::params::{Algorithm, Kind};
 use super::resolve::Collective;
-use crate::machine::{ancestors, machines, parents};
 
 /// The cut that takes longest.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,68 +44,79 @@ pub(super) struct Place {
     pub(super) is_machine: bool,
     /// Whether the bytes go in, not out.
     pub(super) is_inwards: bool,
+    /// What it is that links share, where that is narrower.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shared: Option<Shared>,
 }
 
-/// What is at or below a node.
-#[derive(Clone, Copy, Default)]
-struct Below {
-    ranks: u64,
-    has_root: bool,
-    /// Neighbours in order of which the first alone is inside; and the second alone.
-    next: [u64; 2],
-    /// Bandwidth out and in, B/s.
-    bandwidth: [f64; 2],
+/// What links share.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Shared {
+    /// The bytes go in and out.
+    BothWays,
+    /// They go through the node.
+    Memory,
 }
 
 /// The bound; `None` where ranks stand outside the topology.
-pub(super) fn bound(collective: &Collective, fabric: &FabricView<'_>) -> Option<Bound> {
-    let (nodes, n) = (fabric.node_kind.len(), collective.ranks.len() as u64);
+pub(super) fn bound(collective: &Collective, surroundings: &Surroundings<'_>) -> Option<Bound> {
+    let nodes = surroundings.fabric.node_kind.len();
     if collective.ranks.iter().any(|&rank| rank as usize >= nodes) {
         return None;
     }
-    let (below, machines) = (below(&collective.ranks, fabric), within(&collective.ranks, fabric));
-    let of_nodes = (0..).zip(&below).map(|(node, cut)| (node, false, cut));
-    // A machine by the topmost of its nodes, which stands first.
-    let of_machines = (0..).zip(&machines).map(|(node, cut)| (node, true, cut));
-    let sides = of_nodes.chain(of_machines).filter(|(_, _, cut)| cut.ranks > 0 && cut.ranks < n);
-    let cuts = sides.flat_map(|(node, is_machine, cut)| {
-        let bytes = crossing(collective, cut);
-        let at = move |way: usize| Some(Place { node, is_machine, is_inwards: way == 1 });
-        let bound = move |way: usize| Bound { at: at(way), ..of(cut.ranks, bytes[way], cut.bandwidth[way]) };
-        (0..2).filter(move |&way| bytes[way] > 0.0).map(bound)
+    let cuts = Cuts::new(&collective.ranks, surroundings);
+    let sides = cuts.sides().flat_map(|(node, is_machine, side)| {
+        let place = Place { node, is_machine, is_inwards: false, shared: None };
+        let ([out, into], [up, down]) = (crossing(collective, side), side.bandwidth);
+        [
+            (out, Some(up), place),
+            (into, Some(down), Place { is_inwards: true, ..place }),
+            (out + into, side.both_ways(), Place { shared: Some(Shared::BothWays), ..place }),
+        ]
+        .map(|(bytes, bandwidth, at)| Some(Bound { at: Some(at), ..of(side.ranks, bytes, bandwidth?) }))
     });
-    let own: Vec<Below> = collective.ranks.iter().map(|&rank| below[rank as usize]).collect();
+    let own: Vec<Side> = collective.ranks.iter().map(|&rank| cuts.below[rank as usize]).collect();
     // A rank with others below it sends on their behalf, too.
     let own = own.iter().all(|own| own.ranks == 1).then(|| whole(collective, &own)).flatten();
-    let all = cuts.chain(own).chain(whole(collective, &machines));
+    let memories = cuts.memories.iter().map(|memory| through(collective, memory));
+    let all = sides.flatten().chain(own).chain(whole(collective, &cuts.machines)).chain(memories);
     // Of equals the first, whichever that is of links that are alike.
     let longer = |a: Bound, b: Bound| if b.time > a.time { b } else { a };
-    all.filter(|bound| bound.time.is_finite()).reduce(longer)
+    all.filter(|bound| bound.bytes > 0.0 && bound.time.is_finite()).reduce(longer)
 }
 
 fn of(ranks: u64, bytes: f64, bandwidth: f64) -> Bound {
     Bound { time: bytes / bandwidth * PS_PER_S as f64, ranks, bytes, bandwidth, at: None }
 }
 
-/// Bandwidths of all cuts with ranks on both sides, out and in, B/s.
-pub(super) fn cuts(ranks: &[u32], fabric: &FabricView<'_>) -> impl Iterator<Item = f64> {
-    let n = ranks.len() as u64;
-    let sides = below(ranks, fabric).into_iter().chain(within(ranks, fabric));
-    sides.filter(move |cut| cut.ranks > 0 && cut.ranks < n).flat_map(|cut| cut.bandwidth)
+/// An all-reduce by messages, over all links out of the ranks, or out of the machines.
+fn whole(collective: &Collective, sides: &[Side]) -> Option<Bound> {
+    let sides = sides.iter().filter(|side| side.ranks > 0);
+    let (count, bandwidth) = sides.fold((0, 0.0), |(count, sum), side| (count + 1, sum + side.bandwidth[0]));
+    Some(of(collective.ranks.len() as u64, between(collective, count)?, bandwidth))
 }
 
-/// An all-reduce by messages, over all links out of the ranks, or out of the machines.
-fn whole(collective: &Collective, sides: &[Below]) -> Option<Bound> {
+/// Bytes of an all-reduce by messages between so many sides.
+fn between(collective: &Collective, sides: u64) -> Option<f64> {
     let by_messages = collective.kind == Kind::AllReduce
         && collective.phases.iter().flatten().all(|group| group.steps.algorithm != Algorithm::Nvls);
-    let sides = sides.iter().filter(|side| side.ranks > 0);
-    let (count, bandwidth) = sides.fold((0_u64, 0.0), |(count, sum), side| (count + 1, sum + side.bandwidth[0]));
-    let bytes = 2.0 * count.saturating_sub(1) as f64 * collective.size as f64;
-    (by_messages && count > 1).then(|| of(collective.ranks.len() as u64, bytes, bandwidth))
+    (by_messages && sides > 1).then(|| 2.0 * (sides - 1) as f64 * collective.size as f64)
+}
+
+/// What goes through a memory. A message from one side to another takes its bytes of it once, whether it starts, ends or passes
+/// there. What must leave a side leaves it in messages that start on that side, so no message counts for two sides, and the sum
+/// over the sides is no more than all bytes through it; the same holds of what must enter.
+fn through(collective: &Collective, memory: &Memory) -> Bound {
+    let crossing = memory.sides.iter().map(|side| crossing(collective, side));
+    let [out, into] = crossing.fold([0.0; 2], |sum, [out, into]| [sum[0] + out, sum[1] + into]);
+    let bytes = between(collective, memory.sides.len() as u64).unwrap_or(0.0).max(out).max(into);
+    let at = Place { node: memory.node, is_machine: false, is_inwards: false, shared: Some(Shared::Memory) };
+    Bound { at: Some(at), ..of(collective.ranks.len() as u64, bytes, memory.bandwidth) }
 }
 
 /// Bytes that must cross a cut outwards and inwards.
-fn crossing(collective: &Collective, cut: &Below) -> [f64; 2] {
+fn crossing(collective: &Collective, cut: &Side) -> [f64; 2] {
     let (size, n, inside) = (collective.size as f64, collective.ranks.len() as u64, cut.ranks as f64);
     // Parts are whole bytes, and those that are larger by one may all be on the side where they need not cross.
     let part = (collective.size / n.max(1)) as f64;
@@ -122,60 +134,4 @@ fn crossing(collective: &Collective, cut: &Below) -> [f64; 2] {
         Kind::Gather => turned(from_root(ours, others)),
         Kind::SendRecvChain => cut.next.map(|pairs| pairs as f64 * size),
     }
-}
-
-fn below(ranks: &[u32], fabric: &FabricView<'_>) -> Vec<Below> {
-    let parents = parents(fabric);
-    let mut below = vec![Below::default(); parents.len()];
-    for (position, &rank) in ranks.iter().enumerate() {
-        for node in ancestors(&parents, rank) {
-            below[node as usize].ranks += 1;
-            below[node as usize].has_root |= position == 0;
-        }
-        let next = ranks[(position + 1) % ranks.len()];
-        apart(&parents, rank, next, |node, way| below[node as usize].next[way] += 1);
-    }
-    for link in 0..fabric.links() {
-        let (from, to, bandwidth) = (fabric.from[link], fabric.to[link], fabric.bandwidth[link]);
-        match fabric.direction[link] {
-            Direction::Up => below[from as usize].bandwidth[0] += bandwidth,
-            Direction::Down => below[to as usize].bandwidth[1] += bandwidth,
-            Direction::Lateral => {
-                apart(&parents, from, to, |node, way| below[node as usize].bandwidth[way] += bandwidth)
-            }
-        }
-    }
-    below
-}
-
-/// The same of machines: all that hangs together without a network.
-fn within(ranks: &[u32], fabric: &FabricView<'_>) -> Vec<Below> {
-    let machine = machines(fabric);
-    let of = |node: u32| machine[node as usize] as usize;
-    let mut within = vec![Below::default(); machine.len()];
-    for (position, &rank) in ranks.iter().enumerate() {
-        let (from, to) = (of(rank), of(ranks[(position + 1) % ranks.len()]));
-        within[from].ranks += 1;
-        within[from].has_root |= position == 0;
-        if from != to {
-            within[from].next[0] += 1;
-            within[to].next[1] += 1;
-        }
-    }
-    for link in 0..fabric.links() {
-        let (from, to) = (of(fabric.from[link]), of(fabric.to[link]));
-        if from != to {
-            within[from].bandwidth[0] += fabric.bandwidth[link];
-            within[to].bandwidth[1] += fabric.bandwidth[link];
-        }
-    }
-    within
-}
-
-/// Calls `each` for the nodes that have only `from` at or below them (0) and those that have only `to` (1).
-fn apart(parents: &[Option<u32>], from: u32, to: u32, mut each: impl FnMut(u32, usize)) {
-    let [above_from, above_to] = [from, to].map(|node| ancestors(parents, node).collect::<Vec<_>>());
-    let shared = above_from.iter().rev().zip(above_to.iter().rev()).take_while(|(a, b)| a == b).count();
-    above_from.iter().rev().skip(shared).for_each(|&node| each(node, 0));
-    above_to.iter().rev().skip(shared).for_each(|&node| each(node, 1));
 }

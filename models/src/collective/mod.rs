@@ -11,6 +11,7 @@
 //! algorithm. Sizes, algorithm bandwidth and bus bandwidth as in nccl-tests, doc/PERFORMANCE.md.
 
 mod bound;
+mod cuts;
 mod departures;
 mod formula;
 pub(crate) mod graph;
@@ -19,6 +20,7 @@ mod order;
 mod params;
 mod plan;
 mod resolve;
+mod ring_search;
 mod steps;
 
 use serde::Serialize;
@@ -122,7 +124,7 @@ impl Resolved for Collective {
     fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, CallError> {
         let (time, departures) = self.estimated(surroundings)?;
         let mut list = Vec::new();
-        let bound = bound::bound(self, surroundings.fabric);
+        let bound = bound::bound(self, surroundings);
         if let Some(bound) = bound {
             list.push(estimate("bound", bound.time, Relation::AtLeast, BOUND)?);
         }

@@ -270,7 +270,7 @@ fn ordered(
     if params.order != Some(Order::Topology) {
         return Ok((ranks, None));
     }
-    let found = order::by_topology(&ranks, surroundings.fabric);
+    let found = order::by_topology(&ranks, surroundings);
     let (ranks, found) = found.ok_or_else(|| {
         refused(
             "order: links do not join all ranks, or the topology is too large for so many ranks; use `order: ranks`",

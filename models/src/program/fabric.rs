@@ -14,7 +14,8 @@
 //! Where messages cost a processor nothing, and each does one operation behind the other anyway, as in thread blocks of MSCCL, the
 //! message is all there is of a send, and its receive ends once it has arrived.
 //!
-//! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first. With
+//! An eager send is done with its overhead, a rendezvous with its last byte. A rank's processor serves what is ready first. A
+//! receive is posted once it is free; where it waits for the begin of what its own processor does, once that is done. With
 //! a gap, an interface sends one message after the other; else all that are ready share the links. An empty message crosses
 //! them as one byte.
 
@@ -121,7 +122,11 @@ pub(super) fn plan(
     let mut waits: Vec<Vec<Wait>> = vec![Vec::new(); program.operations.len()];
     for d in &program.dependencies {
         let on = parts[d.on as usize];
-        waits[d.of as usize].push(if d.begin { Wait::start(on.first) } else { Wait::end(on.last) });
+        waits[d.of as usize].push(match d.begin {
+            true if program.is_posted_behind(d.of, d.on) && !form.has_no_overhead(d.on) => Wait::end(on.first),
+            true => Wait::start(on.first),
+            false => Wait::end(on.last),
+        });
     }
     let mut planner = Planner { form, nics, parts, tasks: Tasks::new(program, plan) };
     for (id, waits) in (0..).zip(&waits) {
@@ -226,6 +231,12 @@ impl<'p> Form<'p> {
         self.cpus_are_free && bytes > self.sending.eager && bytes <= self.sending.unawaited()
     }
 
+    /// The same of an operation: its first task holds no processor.
+    fn has_no_overhead(&self, id: u32) -> bool {
+        let work = self.program.operations[id as usize].work;
+        matches!(work, Work::Send { bytes, .. } if self.is_message_alone(bytes))
+    }
+
     /// The first and last task of each operation, before there are any.
     fn number(&self) -> Vec<Parts> {
         let mut next = 0;
@@ -255,10 +266,9 @@ impl<'p> Form<'p> {
             }
             Work::Receive { .. } => {
                 let flight = u32::from(self.message.latency.0 > 0.0);
-                let send = self.program.operations.get(self.partner[id as usize] as usize);
-                let alone = send
-                    .is_some_and(|send| matches!(send.work, Work::Send { bytes, .. } if self.is_message_alone(bytes)));
-                if alone { (1 + flight, flight) } else { (3 + flight, 2 + flight) }
+                let send = self.partner[id as usize];
+                let is_known = (send as usize) < self.program.operations.len();
+                if is_known && self.has_no_overhead(send) { (1 + flight, flight) } else { (3 + flight, 2 + flight) }
             }
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! **Definition.** A plan has the message of each receive before the run, so messages come in the order that they have without
 //! contention: every message takes the time that it takes alone, whatever else its links and interfaces carry. A processor
-//! serves one operation after the other, as in the plan. A receiver knows of a message o, the latency of its route and L after
-//! the begin of its send. A receive takes the first message that fits, in that order (MPI 4.1, section 3.5). That contention does
-//! not change the order is *assumed*, and that an unexpected message is taken in by the processor with the sender's number.
+//! serves one operation after the other, and receives are posted, as in the plan. A receiver knows of a message o, the latency of
+//! its route and L after the begin of its send. A receive takes the first message that fits, in that order (MPI 4.1, section
+//! 3.5). That contention does not change the order is *assumed*, and that an unexpected message is taken in by the processor with
+//! the sender's number.
 //! **Ties.** Of equal times, what was freed first; then the order of the file.
 
 use std::cmp::Reverse;
@@ -92,6 +93,7 @@ pub(super) fn partners(
         match event {
             Event::Ready(number) => run.ready(time, number),
             Event::Begin(number) => run.begin(time, number),
+            Event::Served(number) => run.free(time, number, Event::Served),
             Event::Known(send) => run.known(time, send),
             Event::Arrived(send) => run.arrived(time, send),
             Event::Done(number) => run.done(time, number),
@@ -107,6 +109,8 @@ enum Event {
     /// Nothing is left to wait for but the processor.
     Ready(u32),
     Begin(u32),
+    /// Its processor is done with it.
+    Served(u32),
     /// The receiver knows of the message of a send.
     Known(u32),
     /// All of it is there.
@@ -173,7 +177,8 @@ impl Run<'_> {
     fn begin(&mut self, time: u64, number: u32) {
         self.begun[number as usize] = time;
         self.progress.begun[number as usize] = true;
-        self.free(time, number, true);
+        self.free(time, number, Event::Begin);
+        self.serves(time, number);
         let rank = self.program.operations[number as usize].rank;
         match self.program.operations[number as usize].work {
             Work::Join => self.push(time, Event::Done(number)),
@@ -254,13 +259,41 @@ impl Run<'_> {
 
     fn done(&mut self, time: u64, number: u32) {
         self.progress.done[number as usize] = true;
-        self.free(time, number, false);
+        self.free(time, number, Event::Done);
     }
 
-    /// What waited for the begin, or the end, of an operation.
-    fn free(&mut self, time: u64, number: u32, begin: bool) {
-        let successors = self.successors;
-        for &(next, _) in successors.of(number).iter().filter(|(_, by_begin)| *by_begin == begin) {
+    /// Receives that are posted behind an operation wait until its processor is done with it.
+    fn serves(&mut self, time: u64, number: u32) {
+        let lasts = match self.program.operations[number as usize].work {
+            Work::Compute { time } => time.round() as u64,
+            Work::Send { bytes, .. } => self.sending(bytes),
+            Work::Receive { .. } | Work::Join => return,
+        };
+        if lasts == 0 {
+            return self.free(time, number, Event::Served);
+        }
+        let mut successors = self.successors.of(number).iter();
+        if successors.any(|&next| self.waits_for(number, next) == Event::Served(number)) {
+            self.push(time.saturating_add(lasts), Event::Served(number));
+        }
+    }
+
+    /// What of an operation one of its successors waits for.
+    fn waits_for(&self, number: u32, (next, by_begin): (u32, bool)) -> Event {
+        match by_begin {
+            true if self.program.is_posted_behind(next, number) => Event::Served(number),
+            true => Event::Begin(number),
+            false => Event::Done(number),
+        }
+    }
+
+    /// What waited for the begin of an operation, for its processor, or for its end.
+    fn free(&mut self, time: u64, number: u32, moment: impl Fn(u32) -> Event) {
+        let (successors, moment) = (self.successors, moment(number));
+        for &(next, by_begin) in successors.of(number) {
+            if self.waits_for(number, (next, by_begin)) != moment {
+                continue;
+            }
             self.left[next as usize] -= 1;
             if self.left[next as usize] == 0 {
                 self.push(time, Event::Ready(next));

@@ -184,6 +184,14 @@ impl Program {
         Ok(self.operations.len() as u32 - 1)
     }
 
+    /// Whether a receive waits for the begin of what its own processor does then: it is posted once the processor is done with
+    /// that, as by a thread that posts it behind an `isend`.
+    pub(super) fn is_posted_behind(&self, receive: u32, on: u32) -> bool {
+        let [receive, on] = [receive, on].map(|number| self.operations[number as usize]);
+        let is_busy = matches!(on.work, Work::Send { .. } | Work::Compute { .. });
+        is_busy && matches!(receive.work, Work::Receive { .. }) && (receive.rank, receive.cpu) == (on.rank, on.cpu)
+    }
+
     /// How many dependencies each operation has.
     pub(super) fn waits(&self) -> Vec<u32> {
         Successors::waits(self.operations.len(), &self.dependencies)

@@ -136,7 +136,7 @@ pub(crate) struct MessageParams {
     #[schemars(with = "PerByte")]
     pub(crate) receive_overhead_per_byte: Option<PerByte>,
     /// S: up to this size a message is sent at once (eager); a larger one when its receive is posted, too (rendezvous). 65535B
-    /// by default. In `msccl` and `chakra` files 0B, and no message waits for its receive unless it is given.
+    /// by default. In `msccl` and `chakra` files none: no message waits for its receive, unless this is given.
     #[serde(default)]
     #[schemars(with = "Bytes")]
     pub(crate) eager: Option<Bytes>,

@@ -5,15 +5,16 @@ pub mod offload;
 pub mod twin;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use weir_plugin_api::{
     Alternative, CallError, Estimate, Estimates, LinkKind, Model, NodeId, NodeKind, PS_PER_S, Plan, PlannedWork, Queue,
-    Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
+    Registry, Relation, RouteInfo, RouteLookup, SharedLinks, SimDuration, SimTime, Surroundings,
 };
 use weir_sim_core::{
-    Engine, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, Service, Simulation, Task,
-    TaskGraph, TaskGraphBuilder, TaskId, Work,
+    Division, Engine, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, RegionPolicy, Routes, RunOptions, Service,
+    Simulation, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, region_arbiter,
 };
 
 /// A fabric and its routes.
@@ -76,6 +77,11 @@ impl RouteLookup for World {
         let links = routes.links(route);
         let bandwidth = links.iter().map(|&l| self.fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min);
         Some(RouteInfo { bandwidth, latency_ps: routes.latency(route).0 as f64, links: links.len() as u32 })
+    }
+
+    fn shared(&self, number: usize) -> Option<SharedLinks<'_>> {
+        let shared = self.fabric.shared().get(number)?;
+        Some(SharedLinks { bandwidth: shared.bandwidth, links: &shared.links, node: shared.node })
     }
 }
 
@@ -200,10 +206,16 @@ pub fn run(world: &World, plan: &Plan, arbiter: &str) -> Outcome {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
     let entry = registry.get(arbiter).expect("the arbiter");
-    let mut arbiter = (entry.make)(&world.fabric.view(), "{}").unwrap();
+    let (view, shares) = (world.fabric.view(), !world.fabric.shared().is_empty());
+    // What links share is the business of the composition of regions.
+    let division = Arc::new(Division::of(&world.fabric, &vec![0; world.fabric.links().len()]));
+    let (name, make) = (arbiter.into(), entry.make.clone());
+    let policy = [RegionPolicy { name, make, flags: entry.flags, params: "{}".into() }];
+    let flags = if shares { RegionPolicy::flags_of_all(&policy, &division) } else { entry.flags };
+    let made = if shares { region_arbiter(&view, division, &policy) } else { (entry.make)(&view, "{}") };
     let routes = world.routes.borrow();
     let simulation = Simulation { fabric: &world.fabric, routes: &routes, tasks: &graph };
-    simulation.run(&mut *arbiter, entry.flags, RunOptions::default()).expect("the run ends")
+    simulation.run(&mut *made.unwrap(), flags, RunOptions::default()).expect("the run ends")
 }
 
 /// The simulated time of a plan that runs alone, ps.

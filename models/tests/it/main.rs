@@ -5,6 +5,8 @@ mod common;
 
 mod collective;
 mod collective_details;
+mod collective_order;
+mod collective_shared;
 mod contract;
 mod gather;
 mod loggp;

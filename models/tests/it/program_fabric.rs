@@ -208,3 +208,84 @@ a requires w
     assert_eq!([is_taken(10e12, [10, 20]), is_taken(10e12, [20, 10])], [true, false]);
     assert_eq!([is_taken(0.25e12, [10, 20]), is_taken(0.25e12, [20, 10])], [false, true]);
 }
+
+/// Three sends of 1 ns each hold the processor from 1 ns on, behind a computation: the receive behind them is posted when the
+/// third is done, at 4 ns, on both networks, though it waits for the begin of that alone. Over the fabric its 100,000 B leave
+/// then, at 1 B/ps, and take the receiver 1 ns.
+#[test]
+fn a_receive_is_posted_behind_the_sends_before_it() {
+    let text = "0 compute 1000
+0 isend 2 0 100
+0 isend 2 1 100
+0 isend 2 2 100
+0 recv 1 3 100000
+0 waitall
+1 send 0 3 100000
+2 recv 0 0 100
+2 recv 0 1 100
+2 recv 0 2 100
+";
+    let world = World::star(3, 1e12, 0);
+    let ends = |message: Value, text: &str| {
+        let params = json!({ "file": named(json!([text])), "format": "simgrid-ti", "ranks": [1, 2, 3],
+            "flop_rate": 1e12, "message": message });
+        let plan = plan(&world, "program", &params);
+        let outcome = run(&world, &plan, "max-min");
+        ["r0.5.recv.posted", "r0.5.recv"].map(|name| {
+            let at = plan.iter().position(|task| task.name == name);
+            outcome.tasks[at.unwrap_or_else(|| panic!("no {name}")) + 1].end.0
+        })
+    };
+    assert_eq!(ends(json!({ "overhead": 1000, "eager": 1000 }), text), [4000, 4000 + 100_000 + 1000]);
+    // There a message that has come holds the processor, too: this one comes later.
+    let late = text.replace("1 send", "1 compute 10000\n1 send");
+    assert_eq!(ends(json!({ "overhead": 1000, "eager": 1000, "per_byte": 1.0 }), &late)[0], 4000);
+    // The same of a receive from any, whose message is found before the run.
+    let any = text.replace("recv 1 3", "recv -1 3");
+    assert_eq!(ends(json!({ "overhead": 1000, "eager": 1000 }), &any), [4000, 4000 + 100_000 + 1000]);
+    // What is posted behind a receive does not wait for the bytes of that.
+    let after = text.replace("0 isend 2 2 100", "0 irecv 2 7 100").replace("2 recv 0 2 100", "2 send 0 7 100");
+    assert_eq!(ends(json!({ "overhead": 1000, "eager": 1000 }), &after)[0], 3000);
+}
+
+/// Rank 0 posts its receive of rank 1's 2000 B behind a send that lasts from 8 to 13 ns. So they leave at 13 ns, are there at
+/// 15 ns, and the processor is done with them at 20 ns; rank 3 knows of what rank 0 sends then at 25 ns, but of rank 2's message,
+/// sent at 19 ns, at 24 ns. Posted at the begin of the send, the receive would have ended at 18 ns, as soon as the processor has
+/// done both, and rank 3 would have known at 23 ns.
+#[test]
+fn receives_from_any_know_when_receives_are_posted() {
+    let is_taken = |sizes: [u32; 2]| {
+        let [first, second] = sizes;
+        let text = format!(
+            "num_ranks 4
+rank 0 {{
+c: calc 8
+s: send 10b to 3 tag 1
+s requires c
+r: recv 2000b from 1
+r irequires s
+t: send 100b to 3
+t requires r
+}}
+rank 1 {{
+s: send 2000b to 0
+}}
+rank 2 {{
+w: calc 19
+s: send 200b to 3
+s requires w
+}}
+rank 3 {{
+x: recv 10b from 0 tag 1
+a: recv {first}b from -1
+a requires x
+b: recv {second}b from -1
+b requires a
+}}
+"
+        );
+        let message = json!({ "overhead": 5000, "eager": 1000 });
+        try_plan(&World::star(4, 1e12, 0), "program", &over_fabric(&text, message, &[1, 2, 3, 4])).is_ok()
+    };
+    assert_eq!([is_taken([200, 100]), is_taken([100, 200])], [true, false]);
+}

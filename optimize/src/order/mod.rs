@@ -22,4 +22,5 @@ pub use bounds::{BranchOptions, Branched, Rule, branch_and_bound, largest_potent
 pub use exhaustive::{Enumeration, Part, Symmetry};
 pub use problem::{MOST_MESSAGES, MakeArbiter, OrderError, OrderProblem, TaskRefusal};
 pub use run::Best;
+pub(crate) use run::plan::splitmix;
 pub use strategy::{Found, Goal, Keeper, Order, OrderOptions, search, visits_all};

@@ -78,13 +78,13 @@ impl Outcome {
         self.part.stopped.iter().map(|(&number, reason)| (number, &**reason))
     }
 
-    /// Makespan of the scenario as it is, ps; none where it stops before its end.
+    /// Makespan of the baseline, ps; none where it stops before its end.
     #[must_use]
     pub fn baseline(&self) -> Option<u64> {
         self.part.baseline().map(|ran| ran.makespan.get())
     }
 
-    /// Value of the scenario as it is by the objective, the smaller the better; none where it stops before its end.
+    /// Value of the baseline by the objective, the smaller the better; none where it stops before its end.
     #[must_use]
     pub fn baseline_value(&self) -> Option<f64> {
         self.part.baseline().map(|ran| ran.value.unwrap_or(ran.makespan.get() as f64))

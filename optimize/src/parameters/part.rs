@@ -27,7 +27,7 @@ pub struct Part {
     shard: u64,
     shards: u64,
     objective: Objective,
-    /// The scenario as it is; none where it stops before its end.
+    /// The baseline; none where it stops before its end.
     baseline: Option<Ran>,
     /// ps, by position in the shard; null where the search was interrupted before, or that candidate stops.
     pub(super) makespans: Vec<Option<NonZeroU64>>,
@@ -110,7 +110,7 @@ impl Part {
         (self.shard, self.shards) == (1, 1)
     }
 
-    /// The scenario as it is.
+    /// The baseline.
     pub(super) fn baseline(&self) -> Option<Ran> {
         self.baseline
     }
@@ -135,7 +135,7 @@ impl Part {
         if self.objective != other.objective {
             return Some("objective");
         }
-        (self.baseline != other.baseline).then_some("makespan of the scenario as it is")
+        (self.baseline != other.baseline).then_some("makespan of the baseline")
     }
 
     /// The same without its makespans.

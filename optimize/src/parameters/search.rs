@@ -59,7 +59,7 @@ pub struct Search<'a> {
     pub shard: Shard,
     /// By what candidates are compared.
     pub objective: Objective,
-    /// The scenario as it is; none where it stops before its end.
+    /// The baseline; none where it stops before its end.
     pub baseline: Option<Ran>,
     /// A file to go on from and to add to. It stays when the search ends, so that the result can be written first.
     pub checkpoint: Option<&'a Path>,

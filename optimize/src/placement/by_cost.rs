@@ -3,19 +3,21 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::PlacementError;
+use super::every;
 use super::exact;
 use super::heuristic::{self, Effort};
 use super::machine::Machine;
 use super::number::Number;
 use super::pattern::Pattern;
 use super::problem::{self, Problem};
-use crate::search::Method;
+use crate::joint::Space;
+use crate::search::{MOST_EXHAUSTIVE, Method};
 
 /// What to search with.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// Exhaustive: dynamic programming over sets of ranks, up to 16 ranks on a tree of 16 devices (of more where the tables
-    /// allow it). Bisection: recursive bisection, exchanges, several starts. Any other: exhaustive where it is possible,
+    /// allow it); else every placement, up to 10^7 of them. Bisection: recursive bisection, exchanges, several starts. Any other: exhaustive where it is possible,
     /// else bisection.
     pub method: Method,
     /// How much to search with bisection; [`Effort::QUICK`] if `None`.
@@ -41,11 +43,11 @@ pub struct Placement {
     pub before: f64,
     /// Objective with the placement.
     pub after: f64,
-    /// Whether no placement has a smaller objective.
+    /// Whether no placement has an objective that is smaller by more than 1e-9 of it.
     pub proved_optimal: bool,
     /// The method that was used: [`Method::Exhaustive`] or [`Method::Bisection`].
     pub method: Method,
-    /// Exact search: pairs of a set of ranks and a part of it; bisection: exchanges weighed.
+    /// Different placements whose objective is known; dynamic programming knows the baseline's and the best one's.
     pub evaluated: u64,
     /// Whether the search ended by itself.
     pub complete: bool,
@@ -80,51 +82,61 @@ fn run<T: Number>(
         stop
     };
     let baseline: Vec<usize> = (0..problem.ranks).collect();
-    let before = problem.total(&problem.to_groups(&baseline)).wide();
-    let (common, twice) = (pattern.common() as f64, 2.0 * pattern.unit() as f64);
-    let value = |total: i128| total as f64 * common * problem.machine.step / twice;
-    let possible = options.method != Method::Bisection && exact::fits(problem);
-    if options.method == Method::Exhaustive && !possible {
+    let exact = if options.method == Method::Bisection { None } else { exactly(problem, &baseline, &stop) };
+    let method = if exact.is_some() { Method::Exhaustive } else { Method::Bisection };
+    if options.method == Method::Exhaustive && method != Method::Exhaustive {
         return Err(PlacementError::NotExact);
     }
-    let (placement, total, evaluated) = if possible {
-        let (placement, total, steps) = exact::search(problem);
-        (placement, total.wide(), steps)
-    } else {
-        let effort = options.effort.unwrap_or(Effort::QUICK);
-        let found = heuristic::search(problem, &baseline, effort, options.seed, &stop);
-        (found.placement, found.total, found.weighed)
+    let effort = options.effort.unwrap_or(Effort::QUICK);
+    let (placement, evaluated) =
+        exact.unwrap_or_else(|| heuristic::search(problem, &baseline, effort, options.seed, &stop));
+    let value = |placement: &[usize]| value(pattern, problem.machine, placement);
+    let (before, after) = (value(&baseline), value(&placement));
+    // Of two that are equal within the rounding of costs, the search may take the worse one.
+    let (placement, after) = if after > before { (baseline, before) } else { (placement, after) };
+    let complete = !stopped.into_inner();
+    let proved_optimal = method == Method::Exhaustive && complete && problem.machine.proves();
+    tracing::debug!(?method, before, after, evaluated, "found a placement by costs");
+    Ok(Placement { placement, before, after, proved_optimal, method, evaluated, complete })
+}
+
+/// The best placement and how many values are known, where exact search is possible.
+fn exactly<T: Number>(
+    problem: &Problem<'_, T>,
+    baseline: &[usize],
+    stop: &dyn Fn() -> bool,
+) -> Option<(Vec<usize>, u64)> {
+    if exact::fits(problem) {
+        let placement = exact::search(problem);
+        let known = if placement == baseline { 1 } else { 2 };
+        return Some((placement, known));
+    }
+    let space = Space { ranks: problem.ranks, devices: problem.padded, ..Space::default() };
+    let few = space.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
+    few.then(|| every::search(problem, stop))
+}
+
+/// Σ weight · cost, by the costs themselves. Whole weights and costs are added exactly up to 2^53.
+fn value(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> f64 {
+    let common = pattern.common();
+    let of = |&(u, v, bytes): &(u32, u32, u128)| {
+        (bytes / common) as f64 * machine.units(placement[u as usize], placement[v as usize])
     };
-    let (before, after) = (value(before), value(total));
-    tracing::debug!(exact = possible, before, after, evaluated, "found a placement by costs");
-    Ok(Placement {
-        placement,
-        before,
-        after,
-        proved_optimal: possible,
-        method: if possible { Method::Exhaustive } else { Method::Bisection },
-        evaluated,
-        complete: !stopped.into_inner(),
-    })
+    let sum: f64 = pattern.edges().iter().map(of).sum();
+    sum * common as f64 * machine.unit / (2.0 * pattern.unit() as f64)
 }
 
 /// The objective of a placement.
 ///
 /// # Errors
-/// More ranks than devices, a placement that is none, sums that exact integers do not hold.
+/// More ranks than devices, a placement that is none.
 pub fn objective(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> Result<f64, PlacementError> {
     let (ranks, devices) = (pattern.ranks(), machine.devices());
     if ranks > devices {
         return Err(PlacementError::TooFewDevices { ranks, devices });
     }
     check_start(placement, ranks, devices)?;
-    let most = i128::MAX as u128;
-    let sum = pattern.edges().iter().try_fold(0_u128, |sum, &(u, v, bytes)| {
-        let cost = machine.matrix.at(placement[u as usize], placement[v as usize]);
-        sum.checked_add(bytes.checked_mul(u128::from(cost))?).filter(|&s| s <= most)
-    });
-    let sum = sum.ok_or(PlacementError::TooLarge)?;
-    Ok(sum as f64 * machine.step / (2.0 * pattern.unit() as f64))
+    Ok(value(pattern, machine, placement))
 }
 
 /// Refuses what is no placement.

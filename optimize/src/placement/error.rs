@@ -101,7 +101,8 @@ pub enum PlacementError {
     },
     /// Exact search was asked for where it is not possible.
     #[error(
-        "no exact search here: it needs the costs of a tree and few ranks (16 on 16 devices at most); use bisection"
+        "no exact search here: it needs the costs of a tree and few ranks (16 on 16 devices at most), or at most 10^7 \
+         placements; use bisection"
     )]
     NotExact,
 }

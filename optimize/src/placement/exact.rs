@@ -38,13 +38,13 @@ struct SubsetTable<T> {
     placed: Vec<u128>,
 }
 
-/// The best placement, its cost, and how many pairs of sets were looked at.
-pub(super) fn search<T: Number>(problem: &Problem<'_, T>) -> (Vec<usize>, T, u64) {
-    let mut search = Search::new(problem);
+/// The best placement.
+pub(super) fn search<T: Number>(problem: &Problem<'_, T>) -> Vec<usize> {
+    let search = Search::new(problem);
     let all = search.join(problem.machine.tree.root());
     let full = (1 << problem.ranks) - 1;
     let byte = |rank: usize| (all.placed[full] >> (8 * (MOST_RANKS - 1 - rank)) & 0xff) as usize;
-    ((0..problem.ranks).map(byte).collect(), all.cost[full], search.steps)
+    (0..problem.ranks).map(byte).collect()
 }
 
 /// Whether the tables fit and the search stays below its limit of steps.
@@ -84,7 +84,6 @@ struct Search<'p, 'm, T> {
     weight: Vec<T>,
     /// Weighted degree of each set.
     degree: Vec<T>,
-    steps: u64,
 }
 
 impl<'p, 'm, T: Number> Search<'p, 'm, T> {
@@ -101,7 +100,7 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
                 }
             }
         }
-        Self { problem, weight, degree, steps: 0 }
+        Self { problem, weight, degree }
     }
 
     fn sizes(&self, size: usize) -> std::ops::RangeInclusive<usize> {
@@ -109,9 +108,9 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     }
 
     /// The table of a node.
-    fn join(&mut self, node: usize) -> SubsetTable<T> {
+    fn join(&self, node: usize) -> SubsetTable<T> {
         let node = &self.problem.machine.tree.nodes[node];
-        let joint = T::of(i128::from(node.joint));
+        let joint = T::of(node.joint);
         let children = match &node.below {
             Below::Group(group) => return self.group(*group, joint),
             Below::Nodes(children) => children,
@@ -151,7 +150,7 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     /// Ranks in ascending order on the first devices of the group.
     fn group(&self, group: usize, joint: T) -> SubsetTable<T> {
         let group = &self.problem.machine.tree.groups[group];
-        let (size, leaf) = (group.devices.len(), T::of(i128::from(group.leaf)));
+        let (size, leaf) = (group.devices.len(), T::of(group.leaf));
         let fits = self.sizes(size);
         let mut table = self.empty(size);
         for set in (0..self.weight.len()).filter(|s| fits.contains(&(s.count_ones() as usize))) {
@@ -165,7 +164,7 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     }
 
     /// Shares every set out between two tables in all ways.
-    fn merge(&mut self, first: &SubsetTable<T>, second: &SubsetTable<T>) -> SubsetTable<T> {
+    fn merge(&self, first: &SubsetTable<T>, second: &SubsetTable<T>) -> SubsetTable<T> {
         let size = first.size + second.size;
         let fits = self.sizes(size);
         let mut table = self.empty(size);
@@ -185,7 +184,6 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
                 }
                 part = (part - 1) & set;
             }
-            self.steps += 1 << set.count_ones();
             (table.cost[set], table.placed[set]) = (best, placed);
         }
         table

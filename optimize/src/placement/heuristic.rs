@@ -1,12 +1,14 @@
 //! Multilevel bisection with refinement from several seeded starts.
 
+use std::collections::HashSet;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::number::Number;
 use super::problem::Problem;
-use super::refine::Refinement;
+use super::refine::{Refinement, digest};
 use super::start::Starts;
 
 /// How much to search beyond exact search. The result depends on these numbers and the seed only, not on the threads.
@@ -32,21 +34,16 @@ impl Effort {
 /// Times the kicks of a start that the best of all starts then gets. *Assumed*: a tenth to a fifth of the time of all.
 const KICKS_OF_BEST: u32 = 16;
 
-pub(super) struct BestPlacement {
-    pub(super) placement: Vec<usize>,
-    pub(super) total: i128,
-    pub(super) weighed: u64,
-}
-
 /// The best of all starts and the baseline; the lexicographically smallest placement among equals. The baseline is refined
-/// too where no start is better, and the best of all gets more kicks.
+/// too where no start is better, and the best of all gets more kicks. With it, how many placements were reached that differ in
+/// more than devices of one group.
 pub(super) fn search<T: Number>(
     problem: &Problem<'_, T>,
     baseline: &[usize],
     effort: Effort,
     seed: u64,
     stop: &(dyn Fn() -> bool + Sync),
-) -> BestPlacement {
+) -> (Vec<usize>, u64) {
     let polish = |groups: Vec<u32>, kicks: u32, rng: &mut ChaCha8Rng| {
         let mut refinement = Refinement::new(problem, groups);
         refinement.descend(rng);
@@ -54,7 +51,7 @@ pub(super) fn search<T: Number>(
         Candidate {
             total: refinement.total,
             placement: problem.to_placement(&refinement.group_of),
-            weighed: refinement.weighed,
+            reached: refinement.reached,
         }
     };
     let start = |index: u32| {
@@ -68,28 +65,39 @@ pub(super) fn search<T: Number>(
     let starts = effort.starts.max(1);
     let mut found: Vec<_> = (0..starts).into_par_iter().filter_map(start).collect();
     let groups = problem.to_groups(baseline);
-    let as_is = Candidate { total: problem.total(&groups), placement: baseline.to_vec(), weighed: 1 };
+    let as_is = Candidate {
+        total: problem.total(&groups),
+        placement: baseline.to_vec(),
+        reached: HashSet::from([digest(problem, &groups)]),
+    };
     if found.iter().all(|f| f.total >= as_is.total) && !stop() {
         found.push(polish(groups, effort.kicks, &mut stream(seed, starts)));
     }
-    let mut weighed = found.iter().map(|f| f.weighed).sum();
-    let mut best = found.into_iter().fold(as_is, |best, f| if f.key() < best.key() { f } else { best });
+    let mut best = found.into_iter().fold(as_is, Candidate::better);
     if !stop() {
         let (groups, kicks) = (problem.to_groups(&best.placement), effort.kicks.saturating_mul(KICKS_OF_BEST));
-        let last = polish(groups, kicks, &mut stream(seed, starts + 1));
-        weighed += last.weighed;
-        best = if last.key() < best.key() { last } else { best };
+        best = best.better(polish(groups, kicks, &mut stream(seed, starts + 1)));
     }
-    BestPlacement { placement: best.placement, total: best.total.wide(), weighed }
+    (best.placement, best.reached.len() as u64)
 }
 
 struct Candidate<T> {
     total: T,
     placement: Vec<usize>,
-    weighed: u64,
+    /// Digests of all placements that were reached.
+    reached: HashSet<u64>,
 }
 
 impl<T: Number> Candidate<T> {
+    /// The better of two, with what both have reached.
+    fn better(mut self, mut other: Self) -> Self {
+        if other.key() < self.key() {
+            std::mem::swap(&mut self, &mut other);
+        }
+        self.reached.extend(other.reached);
+        self
+    }
+
     fn key(&self) -> (T, &[usize]) {
         (self.total, &self.placement)
     }

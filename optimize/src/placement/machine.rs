@@ -4,12 +4,13 @@ use weir_sim_core::api::NodeId;
 use weir_sim_core::{Fabric, Routes};
 
 use super::error::PlacementError;
-use super::matrix::{Matrix, quantised};
+use super::matrix::{Matrix, Steps, quantised};
 use super::shape::{levels, of_costs, of_fabric};
 use super::similar;
 use super::tree::{Shape, Tree};
+use crate::distribution::EQUAL;
 
-/// Most devices of one machine: the cost matrix then takes 128 MiB. *Assumed* to be enough.
+/// Most devices of one machine: the cost matrices then take 384 MiB. *Assumed* to be enough.
 pub const MOST_DEVICES: usize = 4096;
 
 /// Devices and the cost of every pair; smaller is closer, whatever the metric.
@@ -20,8 +21,12 @@ pub const MOST_DEVICES: usize = 4096;
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(super) matrix: Matrix,
-    /// What one unit of the matrix stands for.
-    pub(super) step: f64,
+    /// Where the whole numbers of the matrix are rounded: the costs themselves, by rows, of pairs (a < b).
+    real: Option<Vec<f64>>,
+    /// What one unit of [`Self::units`] stands for.
+    pub(super) unit: f64,
+    /// The largest error of a cost in the matrix, relative to it.
+    error: f64,
     /// The hierarchy of devices; it gives the costs exactly if `is_tree`, else it only guides the search.
     pub(super) tree: Tree,
     pub(super) is_tree: bool,
@@ -71,10 +76,8 @@ impl Machine {
             }
             Some(costs) => costs.iter().copied().take(needed).collect(),
         };
-        let (by_level, step) = quantised(&by_level);
-        let cost = |a: usize, b: usize| Ok(by_level[levels[a * devices.len() + b] as usize]);
-        let matrix = Matrix::from_pairs(devices.len(), cost)?;
-        Ok(Self::shaped(matrix, step, Some(&of_fabric(fabric, devices)), &[]))
+        let cost = |a: usize, b: usize| by_level[levels[a * devices.len() + b] as usize];
+        Self::of_costs(devices.len(), cost, Some(&of_fabric(fabric, devices)))
     }
 
     /// Cost by latency: the sum of the latencies of the route's links, the mean of both ways, over that of the farthest
@@ -86,17 +89,14 @@ impl Machine {
         check(devices)?;
         let mut matrix = Matrix::from_pairs(devices.len(), |a, b| {
             let [(out, _), (back, _)] = both_ways(fabric, devices, a, b)?;
-            out.checked_add(back).ok_or(PlacementError::TooLarge)
+            Ok(u128::from(out) + u128::from(back))
         })?;
         // Where the route is the way up and down the tree, cost = leaf + leaf + joint with twice the way to the root as leaf.
-        let mut leaf: Vec<u64> = devices.iter().map(|&d| to_root(fabric, d).saturating_mul(2)).collect();
+        let mut leaf: Vec<u128> = devices.iter().map(|&d| u128::from(to_root(fabric, d)) * 2).collect();
         matrix.reduce(&mut leaf);
-        let step = 1.0 / matrix.largest().max(1) as f64;
-        let leaf = leaf
-            .into_iter()
-            .map(|l| i64::try_from(l).map_err(|_| PlacementError::TooLarge))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::shaped(matrix, step, Some(&of_fabric(fabric, devices)), &leaf))
+        let unit = 1.0 / matrix.largest().max(1) as f64;
+        let leaf: Vec<i128> = leaf.into_iter().map(|l| l as i128).collect();
+        Ok(Self::shaped(matrix, unit, Some(&of_fabric(fabric, devices)), &leaf))
     }
 
     /// Cost by bandwidth: the narrowest link of all pairs' routes over the narrowest link of the pair's, both ways counted.
@@ -114,10 +114,7 @@ impl Machine {
             }
         }
         let least = narrowest.iter().copied().fold(f64::INFINITY, f64::min);
-        let pairs = narrowest.into_iter().map(|b| if b.is_finite() { least / b } else { 0.0 }).collect::<Vec<_>>();
-        let (cost, step) = quantised(&pairs);
-        let matrix = Matrix::from_pairs(n, |a, b| Ok::<_, PlacementError>(cost[a * n + b]))?;
-        Ok(Self::shaped(matrix, step, Some(&of_fabric(fabric, devices)), &[]))
+        Self::of_costs(n, |a, b| least / narrowest[a * n + b], Some(&of_fabric(fabric, devices)))
     }
 
     /// Cost by measurement: a row for each device, in the order of the devices. The two values of a pair are averaged; the
@@ -143,16 +140,11 @@ impl Machine {
             }
         }
         let least = pairs().map(mean).fold(f64::INFINITY, f64::min);
-        let mut costs = vec![0.0; n * n];
-        for (a, b) in pairs() {
-            costs[a * n + b] = match what {
-                Measured::Cost => mean((a, b)),
-                Measured::Bandwidth => least / mean((a, b)),
-            };
-        }
-        let (cost, step) = quantised(&costs);
-        let matrix = Matrix::from_pairs(n, |a, b| Ok::<_, PlacementError>(cost[a * n + b]))?;
-        Ok(Self::shaped(matrix, step, None, &[]))
+        let cost = |a, b| match what {
+            Measured::Cost => mean((a, b)),
+            Measured::Bandwidth => least / mean((a, b)),
+        };
+        Self::of_costs(n, cost, None)
     }
 
     /// Whether all devices are equally close, at no cost.
@@ -170,7 +162,21 @@ impl Machine {
     /// The cost of a pair of devices, by their positions in the list; 0 for a device and itself.
     #[must_use]
     pub fn cost(&self, a: usize, b: usize) -> f64 {
-        self.matrix.at(a, b) as f64 * self.step
+        self.units(a, b) * self.unit
+    }
+
+    /// The cost of a pair of devices in the unit of the machine, in which whole costs are whole.
+    pub(super) fn units(&self, a: usize, b: usize) -> f64 {
+        match &self.real {
+            Some(real) => real[a.min(b) * self.devices() + a.max(b)],
+            None => self.matrix.at(a, b) as f64,
+        }
+    }
+
+    /// Whether a placement of least cost in whole numbers is, within 1e-9, one of least cost: of two sums of costs that are
+    /// rounded by a share e, the one that seems smaller is at most (1 + e) / (1 − e) times the other.
+    pub(super) fn proves(&self) -> bool {
+        2.0 * self.error <= EQUAL * (1.0 - self.error)
     }
 
     /// Whether the costs are those of a tree, so that a small search can be exact.
@@ -179,8 +185,20 @@ impl Machine {
         self.is_tree
     }
 
+    /// A machine of real costs of pairs (a < b).
+    fn of_costs(n: usize, cost: impl Fn(usize, usize) -> f64, shape: Option<&Shape>) -> Result<Self, PlacementError> {
+        let mut real = vec![0.0; n * n];
+        for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
+            real[a * n + b] = cost(a, b);
+        }
+        let Steps { cost, step, error } = quantised(&real);
+        let matrix = Matrix::from_pairs(n, |a, b| Ok::<_, PlacementError>(cost[a * n + b]))?;
+        let exact = Self::shaped(matrix, step, shape, &[]);
+        Ok(if error == 0.0 { exact } else { Self { real: Some(real), unit: 1.0, error, ..exact } })
+    }
+
     /// Looks for a tree that gives the costs: the fabric's, without and with leaf values, then that of the costs' clusters.
-    fn shaped(matrix: Matrix, step: f64, shape: Option<&Shape>, leaf: &[i64]) -> Self {
+    fn shaped(matrix: Matrix, unit: f64, shape: Option<&Shape>, leaf: &[i128]) -> Self {
         let none = vec![0; matrix.devices()];
         let found = shape
             .and_then(|s| Tree::fit(s, &matrix, &none))
@@ -188,7 +206,7 @@ impl Machine {
             .or_else(|| Tree::fit(&of_costs(&matrix), &matrix, &none));
         let is_tree = found.is_some();
         let tree = found.unwrap_or_else(|| Tree::guide(&similar::shape(&matrix), matrix.devices()));
-        Self { matrix, step, tree, is_tree }
+        Self { matrix, real: None, unit, error: 0.0, tree, is_tree }
     }
 }
 

@@ -6,18 +6,22 @@ use super::pattern::gcd;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Matrix {
     devices: usize,
-    cost: Vec<u64>,
+    cost: Vec<u128>,
 }
 
-/// Fraction bits of real costs once the largest is scaled to 1: an error of 2⁻³³ of the largest cost at most, below the
-/// 1e-9 within which a result is called proved.
-const BITS: i32 = 32;
+/// Steps that the smallest positive cost has at least: 2^30, so that costs are within 2⁻³¹ of what they are, and sums too. The
+/// sums of two placements that are equal in steps then differ by 2⁻³⁰ < 1e-9, within which a result is called proved.
+const SMALLEST_BITS: i32 = 30;
+
+/// Steps that the largest cost has at most: 2^72, with which costs may differ by 2^41 > 10^12, and weights of 2^52 fit the
+/// widest integers. *Assumed* to be enough.
+const LARGEST_BITS: i32 = 72;
 
 impl Matrix {
     /// A matrix from a function of pairs (a < b).
     pub(super) fn from_pairs<E>(
         devices: usize,
-        mut cost: impl FnMut(usize, usize) -> Result<u64, E>,
+        mut cost: impl FnMut(usize, usize) -> Result<u128, E>,
     ) -> Result<Self, E> {
         let mut all = vec![0; devices * devices];
         for a in 0..devices {
@@ -29,16 +33,10 @@ impl Matrix {
         Ok(Self { devices, cost: all })
     }
 
-    /// Divides all costs, and the values that belong to them, by their greatest common divisor, and returns it.
-    pub(super) fn reduce(&mut self, beside: &mut [u64]) -> u64 {
-        let all = || self.cost.iter().chain(beside.iter());
-        let common = all().fold(0, |g, &c| if g == 1 { 1 } else { gcd(g, u128::from(c)) }).max(1) as u64;
-        if common > 1 {
-            for c in self.cost.iter_mut().chain(beside) {
-                *c /= common;
-            }
-        }
-        common
+    /// Divides all costs, and the values that belong to them, by their greatest common divisor.
+    pub(super) fn reduce(&mut self, beside: &mut [u128]) {
+        let common = common(self.cost.iter().chain(beside.iter()));
+        self.cost.iter_mut().chain(beside).for_each(|c| *c /= common);
     }
 
     pub(super) fn devices(&self) -> usize {
@@ -46,27 +44,44 @@ impl Matrix {
     }
 
     /// What a pair costs; 0 for a device and itself.
-    pub(super) fn at(&self, a: usize, b: usize) -> u64 {
+    pub(super) fn at(&self, a: usize, b: usize) -> u128 {
         self.cost[a * self.devices + b]
     }
 
-    pub(super) fn largest(&self) -> u64 {
+    pub(super) fn largest(&self) -> u128 {
         self.cost.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// Real costs as whole numbers, and what 1 stands for. Whole costs, and costs that are multiples of a power of two, are kept
-/// without rounding unless they are too large.
-pub(super) fn quantised(costs: &[f64]) -> (Vec<u64>, f64) {
-    let largest = costs.iter().copied().fold(0.0, f64::max);
+/// The greatest number that divides all; 1 of none.
+fn common<'a>(all: impl Iterator<Item = &'a u128>) -> u128 {
+    all.fold(0, |g, &c| if g == 1 { 1 } else { gcd(g, c) }).max(1)
+}
+
+/// Real costs as whole numbers.
+pub(super) struct Steps {
+    pub(super) cost: Vec<u128>,
+    /// What 1 stands for.
+    pub(super) step: f64,
+    /// The largest error of a cost relative to it.
+    pub(super) error: f64,
+}
+
+/// Whole costs, and costs that are multiples of a power of two, are kept without rounding unless they are too far apart.
+pub(super) fn quantised(costs: &[f64]) -> Steps {
+    let positive = || costs.iter().copied().filter(|&c| c > 0.0);
+    let (smallest, largest) = positive().fold((f64::INFINITY, 0.0), |(s, l), c| (c.min(s), c.max(l)));
     if largest == 0.0 {
-        return (vec![0; costs.len()], 1.0);
+        return Steps { cost: vec![0; costs.len()], step: 1.0, error: 0.0 };
     }
-    // 2^top > largest ≥ 2^(top − 1); steps of 2^(top − BITS), or 1 where all costs are whole.
-    let (_, top) = libm::frexp(largest);
-    let whole = top <= BITS && costs.iter().all(|&c| libm::trunc(c) == c);
-    let step = if whole { 1.0 } else { libm::ldexp(1.0, (top - BITS).max(-1000)) };
-    let steps: Vec<u64> = costs.iter().map(|&c| libm::round(c / step) as u64).collect();
-    let common = steps.iter().fold(0, |g, &c| if g == 1 { 1 } else { gcd(g, u128::from(c)) }).max(1) as u64;
-    (steps.into_iter().map(|c| c / common).collect(), step * common as f64)
+    // 2^top > largest ≥ 2^(top − 1), and so with the smallest.
+    let ((_, bottom), (_, top)) = (libm::frexp(smallest), libm::frexp(largest));
+    let whole = top <= LARGEST_BITS && costs.iter().all(|&c| libm::trunc(c) == c);
+    let finest = (bottom - 1 - SMALLEST_BITS).max(top - LARGEST_BITS).max(-1000);
+    let step = if whole { 1.0 } else { libm::ldexp(1.0, finest) };
+    let cost: Vec<u128> = costs.iter().map(|&c| libm::round(c / step) as u128).collect();
+    let error = |(&steps, &c): (&u128, &f64)| if c > 0.0 { (steps as f64 * step / c - 1.0).abs() } else { 0.0 };
+    let error = cost.iter().zip(costs).map(error).fold(0.0, f64::max);
+    let common = common(cost.iter());
+    Steps { cost: cost.into_iter().map(|c| c / common).collect(), step: step * common as f64, error }
 }

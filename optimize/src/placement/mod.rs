@@ -2,14 +2,15 @@
 //! Selection on Multi-GPU Nodes", AsHES 2016).
 //!
 //! ```text
-//! Pattern (weights of pairs of ranks) ─┐             tree, ≤ 16 ranks ─► exact search, proved
-//!                                      ├─► search ─┤
-//! Machine (costs of pairs of devices) ─┘             else ─► multilevel bisection, exchanges, several starts
+//! Pattern (weights of pairs of ranks) ─┐            ┌ tree, ≤ 16 ranks ─► dynamic programming, proved
+//!                                      ├─► search ─┼ ≤ 10^7 placements ─► each of them, proved
+//! Machine (costs of pairs of devices) ─┘            └ else ─► multilevel bisection, exchanges, several starts
 //! ```
 //!
 //! The objective is Σ weight · cost over the undirected edges {u, v} of the pattern, with the cost of the devices of u and v;
-//! smaller is better. Weights and whole costs are added exactly; real costs (bandwidth ratios, measurements) are taken in
-//! steps of 2⁻³² of the largest, so that a proof holds within 1e-9 of it. The baseline puts rank i on device i.
+//! smaller is better. Searches add weights and whole costs exactly, and real costs (bandwidth ratios, measurements) in steps of
+//! 2⁻³⁰ of the smallest positive one, so that a proof holds within 1e-9 of the best; its objective is that of the costs
+//! themselves. Nothing is proved where costs are more than 10^12 times apart. The baseline puts rank i on device i.
 //!
 //! Ties: exact search gives the lexicographically smallest of all best placements; otherwise the smallest of those found.
 
@@ -18,6 +19,7 @@ mod by_cost;
 mod coarsen;
 mod cut;
 mod error;
+mod every;
 mod exact;
 mod heuristic;
 mod machine;

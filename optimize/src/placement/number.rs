@@ -19,7 +19,6 @@ pub(super) trait Number:
     const MOST: Self;
     /// A number that is known to fit.
     fn of(value: i128) -> Self;
-    fn wide(self) -> i128;
 }
 
 macro_rules! number {
@@ -32,10 +31,6 @@ macro_rules! number {
                 debug_assert!(<$kind>::try_from(value).is_ok(), "the width was chosen to hold every sum");
                 value as $kind
             }
-            #[inline]
-            fn wide(self) -> i128 {
-                i128::from(self)
-            }
         }
     )*};
 }
@@ -47,8 +42,5 @@ impl Number for i128 {
     const MOST: Self = i128::MAX;
     fn of(value: i128) -> Self {
         value
-    }
-    fn wide(self) -> i128 {
-        self
     }
 }

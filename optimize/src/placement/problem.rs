@@ -26,7 +26,7 @@ pub(super) fn bits(pattern: &Pattern, machine: &Machine) -> Option<u32> {
     let weight = pattern.edges().iter().try_fold(0_u128, |sum, e| sum.checked_add(e.2 / common))?;
     let joint = machine.tree.nodes.iter().map(|n| n.joint.unsigned_abs()).max().unwrap_or(0);
     let leaf = machine.tree.groups.iter().map(|g| g.leaf.unsigned_abs()).max().unwrap_or(0);
-    let largest = u128::from(machine.matrix.largest().max(joint).max(leaf)).max(1);
+    let largest = machine.matrix.largest().max(joint).max(leaf).max(1);
     Some(u128::BITS - weight.max(1).checked_mul(largest)?.checked_mul(8)?.leading_zeros())
 }
 
@@ -60,7 +60,7 @@ impl<'a, T: Number> Problem<'a, T> {
             for b in groups {
                 let same = a.devices[0] == b.devices[0];
                 let other = if same { *b.devices.last().unwrap_or(&0) } else { b.devices[0] };
-                cost.push(T::of(i128::from(machine.matrix.at(a.devices[0] as usize, other as usize))));
+                cost.push(T::of(machine.matrix.at(a.devices[0] as usize, other as usize) as i128));
             }
         }
         Self { machine, ranks: pattern.ranks(), padded, offsets, neighbours, groups: groups.len(), cost }

@@ -98,7 +98,7 @@ pub(super) fn of_costs(matrix: &Matrix) -> Shape {
     let mut joins = spanning_tree(matrix);
     joins.sort_unstable();
     let mut cluster: Vec<usize> = (0..n).collect();
-    let mut shapes: Vec<Option<(u64, Shape)>> = (0..n as u32).map(|d| Some((0, Shape::Device(d)))).collect();
+    let mut shapes: Vec<Option<(u128, Shape)>> = (0..n as u32).map(|d| Some((0, Shape::Device(d)))).collect();
     for (cost, a, b) in joins {
         let (a, b) = (find(&mut cluster, a), find(&mut cluster, b));
         let (kept, gone) = (a.min(b), a.max(b));
@@ -116,9 +116,9 @@ pub(super) fn of_costs(matrix: &Matrix) -> Shape {
 }
 
 /// The pairs of a cheapest spanning tree (Prim), with their costs.
-fn spanning_tree(matrix: &Matrix) -> Vec<(u64, usize, usize)> {
+fn spanning_tree(matrix: &Matrix) -> Vec<(u128, usize, usize)> {
     let n = matrix.devices();
-    let mut nearest: Vec<(u64, usize)> = (0..n).map(|d| (matrix.at(0, d), 0)).collect();
+    let mut nearest: Vec<(u128, usize)> = (0..n).map(|d| (matrix.at(0, d), 0)).collect();
     let mut outside: Vec<usize> = (1..n).collect();
     let mut joins = Vec::with_capacity(outside.len());
     while let Some(at) = (0..outside.len()).min_by_key(|&i| (nearest[outside[i]].0, outside[i])) {

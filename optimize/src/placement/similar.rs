@@ -19,13 +19,13 @@ pub(super) fn shape(matrix: &Matrix) -> Shape {
     halves(matrix, matrix.largest(), &devices, &mut rng)
 }
 
-fn halves(matrix: &Matrix, largest: u64, devices: &[u32], rng: &mut ChaCha8Rng) -> Shape {
+fn halves(matrix: &Matrix, largest: u128, devices: &[u32], rng: &mut ChaCha8Rng) -> Shape {
     if let [device] = devices {
         return Shape::Device(*device);
     }
     let mut graph = Graph::<i128>::new();
     for &a in devices {
-        let closeness = |&b: &u32| i128::from(largest - matrix.at(a as usize, b as usize));
+        let closeness = |&b: &u32| (largest - matrix.at(a as usize, b as usize)) as i128;
         graph.add(1, devices.iter().enumerate().filter(|&(_, &b)| a != b).map(|(i, b)| (i as u32, closeness(b))));
     }
     let side = bisect(&graph, devices.len() / 2, ATTEMPTS, rng);

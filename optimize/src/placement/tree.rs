@@ -26,7 +26,7 @@ pub(super) enum Below {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// What two devices cost whose lowest common node this is, without their leaf values.
-    pub(super) joint: i64,
+    pub(super) joint: i128,
     /// Devices in the subtree.
     pub(super) size: usize,
     pub(super) below: Below,
@@ -38,7 +38,7 @@ pub(super) struct DeviceGroup {
     /// Positions in the list of devices, ascending.
     pub(super) devices: Vec<u32>,
     /// The leaf value of each.
-    pub(super) leaf: i64,
+    pub(super) leaf: i128,
 }
 
 /// The hierarchy; children come before their parents in `nodes`, the root is last.
@@ -66,7 +66,7 @@ struct Children {
     /// The children that are devices.
     loose: Vec<u32>,
     /// What two devices of different children cost, where there are two.
-    joint: Option<i64>,
+    joint: Option<i128>,
 }
 
 impl Tree {
@@ -75,10 +75,10 @@ impl Tree {
     }
 
     /// The tree of a shape, with the costs of a matrix, if they are of the form in the module's opening for these leaf values.
-    pub(super) fn fit(shape: &Shape, matrix: &Matrix, leaf: &[i64]) -> Option<Self> {
+    pub(super) fn fit(shape: &Shape, matrix: &Matrix, leaf: &[i128]) -> Option<Self> {
         let mut tree = Self { nodes: Vec::new(), groups: Vec::new() };
         tree.add(shape, leaf, &mut |a, b| {
-            i64::try_from(matrix.at(a, b)).ok()?.checked_sub(leaf[a])?.checked_sub(leaf[b])
+            i128::try_from(matrix.at(a, b)).ok()?.checked_sub(leaf[a])?.checked_sub(leaf[b])
         })?;
         Some(tree)
     }
@@ -87,7 +87,7 @@ impl Tree {
     pub(super) fn guide(shape: &Shape, devices: usize) -> Self {
         let mut tree = Self { nodes: Vec::new(), groups: Vec::new() };
         // Leaf values that all differ keep every device in a group of its own.
-        let leaf: Vec<i64> = (0..devices as i64).collect();
+        let leaf: Vec<i128> = (0..devices as i128).collect();
         let fits = tree.add(shape, &leaf, &mut |_, _| Some(0));
         debug_assert!(fits.is_some(), "a constant fits every shape");
         for group in &mut tree.groups {
@@ -100,8 +100,8 @@ impl Tree {
     fn add(
         &mut self,
         shape: &Shape,
-        leaf: &[i64],
-        cost: &mut dyn FnMut(usize, usize) -> Option<i64>,
+        leaf: &[i128],
+        cost: &mut dyn FnMut(usize, usize) -> Option<i128>,
     ) -> Option<Vec<u32>> {
         let children = match shape {
             Shape::Device(device) => {
@@ -125,8 +125,8 @@ impl Tree {
     fn add_children(
         &mut self,
         children: &[Shape],
-        leaf: &[i64],
-        cost: &mut dyn FnMut(usize, usize) -> Option<i64>,
+        leaf: &[i128],
+        cost: &mut dyn FnMut(usize, usize) -> Option<i128>,
     ) -> Option<Children> {
         let mut all = Children::default();
         for child in children {
@@ -150,7 +150,7 @@ impl Tree {
     }
 
     /// Devices right below a node: those with the same leaf value are a group.
-    fn push_loose(&mut self, mut loose: Vec<u32>, leaf: &[i64], joint: i64, nodes: &mut Vec<usize>) {
+    fn push_loose(&mut self, mut loose: Vec<u32>, leaf: &[i128], joint: i128, nodes: &mut Vec<usize>) {
         loose.sort_unstable_by_key(|&device| (leaf[device as usize], device));
         for run in loose.chunk_by(|&a, &b| leaf[a as usize] == leaf[b as usize]) {
             self.push_group(run.to_vec(), leaf[run[0] as usize], joint);
@@ -158,7 +158,7 @@ impl Tree {
         }
     }
 
-    fn push_group(&mut self, devices: Vec<u32>, leaf: i64, joint: i64) {
+    fn push_group(&mut self, devices: Vec<u32>, leaf: i128, joint: i128) {
         self.nodes.push(Node { joint, size: devices.len(), below: Below::Group(self.groups.len()) });
         self.groups.push(DeviceGroup { devices, leaf });
     }
@@ -175,8 +175,8 @@ impl Tree {
 fn agree(
     some: &[u32],
     others: &[u32],
-    cost: &mut dyn FnMut(usize, usize) -> Option<i64>,
-    joint: &mut Option<i64>,
+    cost: &mut dyn FnMut(usize, usize) -> Option<i128>,
+    joint: &mut Option<i128>,
 ) -> bool {
     let mut pairs = some.iter().flat_map(|&a| others.iter().map(move |&b| (a as usize, b as usize)));
     pairs.all(|(a, b)| cost(a, b).is_some_and(|found| *joint.get_or_insert(found) == found))

@@ -20,7 +20,7 @@ pub struct Total {
     pub combination: u64,
     /// Points of which the search has ended; sums are over these.
     pub finished: u64,
-    /// Makespans of the scenario as it is, ps.
+    /// Makespans of the baseline, ps.
     pub baseline: u128,
     /// Makespans of the best found, ps.
     pub best: u128,
@@ -38,7 +38,7 @@ impl Total {
     }
 }
 
-/// How much longer the scenario as it is takes than the best: baseline / best − 1. Martinasso et al., SC16, section VIII,
+/// How much longer the baseline takes than the best: baseline / best − 1. Martinasso et al., SC16, section VIII,
 /// report their gains as this ratio.
 #[must_use]
 pub fn gain(baseline: f64, best: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Placement: published numbers, costs by hand, refusals.
 
-use crate::placement_support::{Below, fabric, grid, helios};
+use crate::placement_support::{Below, fabric, fabric_of, grid, helios, link};
 use weir_optimize::placement::{
     Effort, Machine, Measured, Options, Pattern, Placement, PlacementError, objective, payback, search,
 };
@@ -65,10 +65,10 @@ fn helios_costs() {
     let distance = Machine::distance(&fabric, &devices, Some(&[1.0, 2.0, 5.0, 12.0])).expect("a machine");
     let from_0 = |m: &Machine| [1, 2, 4, 8, 15].map(|d| m.cost(0, d));
     assert_eq!(from_0(&distance), [1.0, 2.0, 5.0, 12.0, 12.0]);
-    // Across sockets 6 GB/s is the narrowest, elsewhere 11.6 GB/s; within the step of 2⁻³³.
+    // Across sockets 6 GB/s is the narrowest, elsewhere 11.6 GB/s.
     let bandwidth = Machine::bandwidth(&fabric, &devices).expect("a machine");
     let expected = [6.0 / 11.6, 6.0 / 11.6, 6.0 / 11.6, 1.0, 1.0];
-    assert!(from_0(&bandwidth).iter().zip(expected).all(|(c, e)| (c - e).abs() < 2e-10));
+    assert_eq!(from_0(&bandwidth), expected);
     assert!(bandwidth.is_tree() && distance.is_tree());
     // No link of the node has a latency.
     assert_eq!(from_0(&Machine::latency(&fabric, &devices).expect("a machine")), [0.0; 5]);
@@ -212,11 +212,60 @@ fn a_ring_of_devices() {
     assert!(!machine.is_tree());
     let ring = [0, 3, 6, 1, 4, 7, 2, 5];
     let pattern = Pattern::new(8, (0..8).map(|i| (ring[i], ring[(i + 1) % 8], 2)), 1).expect("a pattern");
-    let found =
-        search(&pattern, &machine, Options { effort: Some(Effort::THOROUGH), ..Options::default() }).expect("a result");
+    let found = search(&pattern, &machine, bisection(Some(Effort::THOROUGH))).expect("a result");
     assert_eq!((found.before, found.after), (16.0, 8.0));
-    let exact = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() });
-    assert_eq!(exact, Err(PlacementError::NotExact));
+    // Few enough to visit each of the 8!.
+    let exact = search(&pattern, &machine, Options::default()).expect("a result");
+    assert_eq!((exact.after, exact.proved_optimal, exact.evaluated), (8.0, true, 40_320));
+    // Stopped after those with rank 0 on the first device, 7!.
+    let stopped = search(&pattern, &machine, Options { stop: &|| true, ..Options::default() }).expect("a result");
+    assert_eq!((stopped.complete, stopped.proved_optimal, stopped.evaluated), (false, false, 5_040));
+}
+
+/// Matrices that are no tree: 10! = 3,628,800 placements are visited, 11! = 39,916,800 are more than 10^7.
+#[test]
+fn exact_search_without_a_tree_ends_at_ten_million_placements() {
+    let refused = |devices: usize| {
+        let cost = |a: usize, b: usize| (a.min(b) * 7 + a.max(b) * 3) as f64 % 11.0 + 1.0;
+        let rows: Vec<Vec<f64>> = (0..devices).map(|a| (0..devices).map(|b| cost(a, b)).collect()).collect();
+        let machine = Machine::measured(&rows, Measured::Cost).expect("a machine");
+        assert!(!machine.is_tree());
+        let pattern = Pattern::new(devices, [(0, 1, 1)], 1).expect("a pattern");
+        let options = Options { method: Method::Exhaustive, stop: &|| true, ..Options::default() };
+        search(&pattern, &machine, options).err()
+    };
+    assert_eq!([refused(10), refused(11)], [None, Some(PlacementError::NotExact)]);
+}
+
+/// Four GPUs that differ by a thousandth and one that is 10^7 or 10^11 times slower: a pair costs the slowest bandwidth over its
+/// slower one, so the fastest two are best, at slowest / 100.3 GB/s; before, at slowest / 100.1 GB/s.
+#[test]
+fn one_slow_device_hides_no_difference_of_the_others() {
+    for slowest in [1e4, 1.0] {
+        let links = [100.1e9, 100.2e9, 100.3e9, 100.4e9, slowest].map(|b| LinkSpec { up: b, down: b, ..link(0) });
+        let (fabric, devices) = fabric_of(&Below::regular(&[5]), links.to_vec());
+        let machine = Machine::bandwidth(&fabric, &devices).expect("a machine");
+        let pair = Pattern::new(2, [(0, 1, 1), (1, 0, 1)], 1).expect("a pattern");
+        for options in [Options::default(), bisection(None)] {
+            let found = search(&pair, &machine, options).expect("a result");
+            assert_eq!(found.placement, [2, 3]);
+            assert_eq!((found.before, found.after), (slowest / 100.1e9, slowest / 100.3e9));
+            assert_eq!(found.proved_optimal, found.method == Method::Exhaustive);
+        }
+    }
+}
+
+/// Costs 10^20 times apart are more than the steps can tell, so the smallest are not proved; a cost of 0 has no error.
+#[test]
+fn nothing_is_proved_beyond_the_steps() {
+    let pair = Pattern::new(2, [(0, 1, 2)], 1).expect("a pattern");
+    for (costs, proved) in [([1e-20, 0.3, 0.9], false), ([1e-11, 0.3, 0.9], true), ([0.0, 0.3, 0.9], true)] {
+        let [a, b, c] = costs;
+        let rows = vec![vec![0.0, c, b], vec![c, 0.0, a], vec![b, a, 0.0]];
+        let machine = Machine::measured(&rows, Measured::Cost).expect("a machine");
+        let found = search(&pair, &machine, Options::default()).expect("a result");
+        assert_eq!((found.before, found.after, found.proved_optimal), (c, a, proved));
+    }
 }
 
 /// Four GPUs on one switch, each joined to the next by a link of twice the bandwidth beside the tree: no tree any more. The
@@ -243,7 +292,7 @@ fn links_beside_the_tree() {
         let found = search(&square, machine, Options::default()).expect("a result");
         assert!((found.before - before).abs() < 1e-9 && (found.after - after).abs() < 1e-9, "{found:?}");
         // Rank 1 is opposite rank 0.
-        assert!(found.placement[0].abs_diff(found.placement[1]) == 2 && !found.proved_optimal);
+        assert!(found.placement[0].abs_diff(found.placement[1]) == 2 && found.proved_optimal);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Exact search against all placements, one by one; bisection against exact search.
 
-use crate::placement_support::{Below, fabric};
+use crate::placement_support::{Below, fabric, fabric_of, link};
 use proptest::prelude::*;
 use weir_optimize::placement::{Effort, Machine, Measured, Options, Pattern, objective, search};
 use weir_optimize::search::Method;
+use weir_sim_core::{LinkSpec, Routes};
 
 /// Trees of up to `most` devices, some deep, some wide.
 fn trees(most: u32) -> impl Strategy<Value = Below> {
@@ -115,6 +116,35 @@ proptest! {
         prop_assert!((found.after - least / most).abs() <= 1e-12 * least);
     }
 
+    /// Bandwidths of links over 12 orders of magnitude: what is proved is the least of all within 1e-9, and both values are
+    /// those of the costs themselves, to the rounding of their sums.
+    #[test]
+    fn exact_for_bandwidths((tree, seed, ranks, messages, _) in cases(6), drawn in prop::collection::vec((0..12, 1.0..10.0_f64), 9)) {
+        let bandwidths = drawn.into_iter().map(|(power, times)| times * 10_f64.powi(power));
+        let (fabric, devices) = fabric_of(&tree, bandwidths.map(|b| LinkSpec { up: b, down: b, ..link(0) }).collect());
+        let devices = shuffled(devices, seed);
+        let pattern = Pattern::new(ranks, messages, 1).unwrap();
+        let mut routes = Routes::new();
+        let mut narrowest = |a: usize, b: usize| {
+            let route = routes.between(&fabric, devices[a], devices[b]).unwrap();
+            routes.links(route).iter().map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
+        };
+        let n = devices.len();
+        let bandwidth: Vec<f64> = (0..n * n).map(|at| if at / n == at % n { f64::INFINITY } else { narrowest(at / n, at % n) }).collect();
+        let least = bandwidth.iter().copied().fold(f64::INFINITY, f64::min);
+        let cost = |a: usize, b: usize| least / bandwidth[a * n + b];
+        let machine = Machine::bandwidth(&fabric, &devices).unwrap();
+        let found = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() }).unwrap();
+        let own = |placement: &[usize]| -> f64 {
+            pattern.edges().iter().map(|&(u, v, b)| b as f64 / 2.0 * cost(placement[u as usize], placement[v as usize])).sum()
+        };
+        let baseline: Vec<usize> = (0..ranks).collect();
+        prop_assert!((found.before - own(&baseline)).abs() <= 1e-13 * found.before);
+        prop_assert!((found.after - own(&found.placement)).abs() <= 1e-13 * found.after);
+        let best = brute(&pattern, &cost, n).1;
+        prop_assert!(found.proved_optimal && found.after <= best * (1.0 + 1e-9), "{} of {best}", found.after);
+    }
+
     /// Trees of up to 16 devices: never better than exact, a bijection, never worse than the baseline; the value is right.
     #[test]
     fn bisection_beside_exact((tree, seed, ranks, messages, latencies) in cases(16)) {
@@ -179,5 +209,10 @@ proptest! {
         let best = brute(&pattern, &mean, 6);
         prop_assert_eq!(found.after, best.1);
         prop_assert_eq!(objective(&pattern, &machine, &found.placement), Ok(found.after));
+        // Of 6! placements none is counted twice.
+        prop_assert!((1..=720).contains(&found.evaluated));
+        let exact = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() }).unwrap();
+        prop_assert!(exact.proved_optimal && (machine.is_tree() || exact.evaluated == 720));
+        prop_assert_eq!((exact.placement, exact.after), best);
     }
 }

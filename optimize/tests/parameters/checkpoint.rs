@@ -83,7 +83,7 @@ fn checkpoints_of_other_searches_are_refused() {
     let shard = |index, count| Shard::new(index, count).expect("a shard");
     refused(Search { input: "other", ..with(&ten, &file) }, "scenario");
     refused(with(&grid(&[11]), &file), "list of parameters");
-    refused(Search { baseline: None, ..with(&ten, &file) }, "makespan of the scenario as it is");
+    refused(Search { baseline: None, ..with(&ten, &file) }, "makespan of the baseline");
     refused(Search { shard: shard(1, 2), ..with(&ten, &file) }, "division into shards");
     fs::remove_file(&file).expect("a file");
     run(Search { shard: shard(1, 2), ..with(&ten, &file) }).expect("a part");

@@ -30,7 +30,7 @@ fn search(grid: &Grid) -> Search<'_> {
     Search { grid, input: "digest", shard: Shard::ALL, objective, baseline: ran(9), checkpoint: None }
 }
 
-/// The scenario as it is, with this makespan.
+/// The baseline, with this makespan.
 fn ran(makespan: u64) -> Option<Ran> {
     NonZeroU64::new(makespan).map(|makespan| Ran { makespan, value: None })
 }

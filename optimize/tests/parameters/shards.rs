@@ -72,7 +72,7 @@ fn parts_of_other_searches_are_refused() {
     );
     refused(
         &with(edited(&parts[1], "\"baseline\":{\"makespan\":9}", "\"baseline\":{\"makespan\":8}")),
-        "shard 2/2 is of another makespan of the scenario as it is than the first part",
+        "shard 2/2 is of another makespan of the baseline than the first part",
     );
     refused(
         &with(shards(&grid(&[10]), 3).remove(1)),

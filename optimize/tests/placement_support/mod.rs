@@ -30,7 +30,12 @@ impl Below {
 
 /// A tree below one root; `latencies` are those of its links in the order of building, repeated as needed.
 pub fn fabric(below: &Below, latencies: &[u64]) -> (Fabric, Vec<NodeId>) {
-    let mut building = Building { builder: FabricBuilder::new(), latencies: latencies.to_vec(), devices: Vec::new() };
+    fabric_of(below, latencies.iter().map(|&latency| link(latency)).collect())
+}
+
+/// As [`fabric`], of any links.
+pub fn fabric_of(below: &Below, links: Vec<LinkSpec>) -> (Fabric, Vec<NodeId>) {
+    let mut building = Building { builder: FabricBuilder::new(), links, devices: Vec::new() };
     let root = building.builder.root(NodeKind::Switch).expect("a root");
     building.grow(root, below);
     (building.builder.build(), building.devices)
@@ -38,7 +43,7 @@ pub fn fabric(below: &Below, latencies: &[u64]) -> (Fabric, Vec<NodeId>) {
 
 struct Building {
     builder: FabricBuilder,
-    latencies: Vec<u64>,
+    links: Vec<LinkSpec>,
     devices: Vec<NodeId>,
 }
 
@@ -50,9 +55,9 @@ impl Building {
         };
         for child in children {
             let kind = if matches!(child, Below::Device) { NodeKind::Gpu } else { NodeKind::Switch };
-            let latency = self.latencies[0];
-            self.latencies.rotate_left(1);
-            let node = self.builder.child(at, kind, link(latency)).expect("a child");
+            let link = self.links[0];
+            self.links.rotate_left(1);
+            let node = self.builder.child(at, kind, link).expect("a child");
             self.grow(node, child);
         }
     }

@@ -7,7 +7,7 @@ use super::credit::Credit;
 use super::dllps::Dllps;
 use super::events::Events;
 use super::grants::Asked;
-use super::parts::{Input, Port, Queue};
+use super::parts::{Port, Queue};
 use super::sources::Source;
 use super::sums::LinkSums;
 use super::{Engine, NONE, skip, wires};
@@ -26,21 +26,6 @@ impl Engine {
         let (wires, inputs) = wires::wires(&network);
         let may_decline = wires.iter().any(|wire| wire.is_serial && wire.queues * network.channels > 1);
         let has_dllps = network.links.iter().any(|link| link.dllp > 0);
-        let port = |_| Port {
-            free_at: 0,
-            wake_at: u64::MAX,
-            sending: NONE,
-            before: NONE,
-            other: NONE,
-            is_down: false,
-            sent_dllp: false,
-            is_starved: false,
-            starved_since: u64::MAX,
-            is_marked: false,
-            input: Input { busy_until: 0, served: NONE, accepted: NONE },
-            unexplained: Vec::new(),
-        };
-        let ports = (0..links).map(port).collect();
         let credit = |at: usize| Credit::new(network.links[at / channels].buffer, network.links[at / channels].headers);
         let credits = (0..links * channels).map(credit).collect();
         let queues = wires.last().map_or(0, |last| last.first_queue + last.queues * network.channels);
@@ -58,7 +43,7 @@ impl Engine {
             choices: vec![0; arbiters.len()],
             arbiters,
             reads_age: true,
-            ports,
+            ports: (0..links).map(|_| Port::idle()).collect(),
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
             sources,

@@ -1,6 +1,6 @@
 //! Packets, queues, transfers and ports: what the engine keeps of each.
 
-use super::{Held, reads, stalls};
+use super::{Held, NONE, reads, stalls};
 
 /// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +135,24 @@ pub(super) struct Port {
 }
 
 impl Port {
+    /// One that has sent nothing yet.
+    pub(super) fn idle() -> Self {
+        Self {
+            free_at: 0,
+            wake_at: u64::MAX,
+            sending: NONE,
+            before: NONE,
+            other: NONE,
+            is_down: false,
+            sent_dllp: false,
+            is_starved: false,
+            starved_since: u64::MAX,
+            is_marked: false,
+            input: Input { busy_until: 0, served: NONE, accepted: NONE },
+            unexplained: Vec::new(),
+        }
+    }
+
     /// From when on a packet of a transfer that starts here is held up: when the one before it has left.
     pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
         // A DLLP behind its packet has begun by now, so that the packet has left.

@@ -38,6 +38,14 @@ pub(super) struct Component {
     repeated: Repeated,
 }
 
+impl Component {
+    /// Whether its state, of which this is the hash, may be the saved one, and is to be compared with it.
+    fn may_be_as_saved(&self, hash: u64) -> bool {
+        let is_compared = self.comparisons < COMPARISONS || matches!(self.repeated, Repeated::Once(..));
+        is_compared && self.saved.as_ref().is_some_and(|saved| saved.hash == hash)
+    }
+}
+
 /// Whether a period of a set has been seen twice.
 #[derive(Debug)]
 enum Repeated {
@@ -180,47 +188,13 @@ impl Engine {
     fn compare(&mut self, now: u64, until: u64, component: &mut Component) -> Result<(), PacketError> {
         component.links.iter().for_each(|&link| self.pass_dllps(now, link));
         let hash = self.hash(now, component);
-        if let Some(saved) = &component.saved
-            && saved.hash == hash
-            && (component.comparisons < COMPARISONS || matches!(component.repeated, Repeated::Once(..)))
-        {
+        if component.may_be_as_saved(hash) {
             component.comparisons += 1;
-            if self.state(now, component)?.as_ref() == Some(&saved.state) {
-                let period = now - saved.time;
-                let granted = self.granted_since(component, saved);
-                match &component.repeated {
-                    Repeated::NotYet if period > 0 => {
-                        component.repeated = Repeated::Once(period, granted);
-                        let state = saved.state.clone();
-                        component.saved = Some(self.saved(now, hash, state, component));
-                        // It is compared until it has come back.
-                        component.left = u64::MAX;
-                        component.comparisons = 0;
-                        return Ok(());
-                    }
-                    Repeated::Once(first, before) => {
-                        let differs = |(before, now): (&Digest, &Digest)| *now != before.later(*first);
-                        if before.iter().zip(&granted).any(differs) {
-                            return Err(PacketError::State { links: component.links.clone() });
-                        }
-                        component.repeated = Repeated::Twice;
-                        component.left = component.span;
-                    }
-                    _ => {}
-                }
-                let Some(moves) = self.moved(component, saved, period) else {
-                    let state = saved.state.clone();
-                    component.saved = Some(self.saved(now, hash, state, component));
-                    component.left = component.left.max(component.span);
-                    component.comparisons = 0;
-                    return Ok(());
-                };
-                let bound = self.bound(now, until, component);
-                if self.skip(now, bound, component, saved, &moves) {
-                    component.saved = None;
-                    component.left = 0;
-                    return Ok(());
-                }
+            let state = self.state(now, component)?;
+            if let Some(saved) = component.saved.take_if(|saved| state.as_ref() == Some(&saved.state))
+                && self.came_back(now, until, component, saved)?
+            {
+                return Ok(());
             }
         }
         if component.left > 0 {
@@ -236,6 +210,55 @@ impl Engine {
         component.span = component.span.saturating_mul(2);
         component.comparisons = 0;
         Ok(())
+    }
+
+    /// A set is in its saved state again: it is moved on, or the state saved anew. Returns false, with the state kept, where no
+    /// period can be skipped.
+    fn came_back(
+        &mut self,
+        now: u64,
+        until: u64,
+        component: &mut Component,
+        saved: Saved,
+    ) -> Result<bool, PacketError> {
+        let period = now - saved.time;
+        let granted = self.granted_since(component, &saved);
+        match &component.repeated {
+            Repeated::NotYet if period > 0 => {
+                component.repeated = Repeated::Once(period, granted);
+                // It is compared until it has come back.
+                self.save_again(now, component, saved, u64::MAX);
+                return Ok(true);
+            }
+            Repeated::Once(first, before) => {
+                let differs = |(before, now): (&Digest, &Digest)| *now != before.later(*first);
+                if before.iter().zip(&granted).any(differs) {
+                    return Err(PacketError::State { links: component.links.clone() });
+                }
+                component.repeated = Repeated::Twice;
+                component.left = component.span;
+            }
+            _ => {}
+        }
+        let Some(moves) = self.moved(component, &saved, period) else {
+            self.save_again(now, component, saved, component.left.max(component.span));
+            return Ok(true);
+        };
+        let bound = self.bound(now, until, component);
+        let is_moved = self.skip(now, bound, component, &saved, &moves);
+        if is_moved {
+            component.left = 0;
+        } else {
+            component.saved = Some(saved);
+        }
+        Ok(is_moved)
+    }
+
+    /// Saves the same state anew, which is kept for so many deliveries at least.
+    fn save_again(&mut self, now: u64, component: &mut Component, saved: Saved, left: u64) {
+        component.saved = Some(self.saved(now, saved.hash, saved.state, component));
+        component.left = left;
+        component.comparisons = 0;
     }
 
     /// Which of the times since when things last have moved by the period since a state was saved; the others have stayed. `None`

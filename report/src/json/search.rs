@@ -55,7 +55,7 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StoppedCandidates")]
     pub(crate) stopped: Option<Cow<'a, StoppedCandidates>>,
-    /// Why the scenario as it is stops before its end; only where it does, and then there is no baseline.
+    /// Why the baseline stops before its end; only where it does, and then it has no makespan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     baseline_stopped: Option<Cow<'a, str>>,

@@ -6,7 +6,7 @@ use super::{ROWS, Sheet, clean, more};
 use crate::{Column, CompareRow, Comparison, MeasuredBy, Timed, duration};
 
 /// The head of a column without changes, beside columns with some.
-const AS_IT_IS: &str = "as it is";
+const BASELINE: &str = "baseline";
 
 /// What `weir compare` prints: a row for each transfer, a column for each run.
 #[must_use]
@@ -109,7 +109,7 @@ fn label(column: &Column, all: &[Column], one_file: bool) -> String {
     let params = if same.count() > 1 { format!("\n{}", clean(&column.params)) } else { String::new() };
     let changed = all.iter().any(|other| other.with.is_some());
     let with =
-        if changed { format!("{}\n", column.with.as_deref().map_or(AS_IT_IS.into(), clean)) } else { String::new() };
+        if changed { format!("{}\n", column.with.as_deref().map_or(BASELINE.into(), clean)) } else { String::new() };
     format!("{file}{with}{}{params}", clean(&column.arbiter))
 }
 

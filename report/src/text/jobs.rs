@@ -13,7 +13,8 @@ pub(super) fn jobs(run: &Run<'_>) -> String {
         let says = run.alone.leaves_out_parts() && run.scenario.operations.is_empty();
         return if says { format!("{LEFT_OUT}\n") } else { String::new() };
     };
-    let mut sheet = Sheet::new(["job", "kind", ">begin", ">end", ">time", ">slowdown"]).spare(["begin", "kind", "end"]);
+    let mut sheet =
+        Sheet::new(["job", "kind", ">released", ">end", ">time", ">slowdown"]).spare(["released", "kind", "end"]);
     for job in all.iter().take(ROWS) {
         let dash = || "–".to_owned();
         sheet.row([

@@ -64,10 +64,12 @@ fn time(ps: f64) -> String {
     duration(SimDuration(ps.round() as u64))
 }
 
-/// At most six decimals.
+/// At most six decimals; where these would show fewer than four digits, six digits and an exponent.
 fn number(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let small = value != 0.0 && value.abs() < 1e-3;
+    let text = if small { format!("{value:.5e}") } else { format!("{value:.6}") };
+    let (digits, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned() + exponent
 }
 
 fn percent(share: f64) -> String {
@@ -134,9 +136,7 @@ fn best(report: &SearchReport) -> String {
     }
     let loses = if result.objective == Objective::Throughput { Ordering::Less } else { Ordering::Greater };
     if report.baseline().is_some_and(|own| OrderedFloat(result.best).cmp(&OrderedFloat(own)) == loses) {
-        out.push_str(
-            "note: the scenario as it is, which is none of the candidates, is better than all that were tried\n",
-        );
+        out.push_str("note: the baseline, which is none of the candidates, is better than all that were tried\n");
     }
     out + &certainty(report)
 }
@@ -154,7 +154,7 @@ fn sample(report: &SearchReport) -> Option<String> {
     ))
 }
 
-/// The scenario as it is, and how far the best is from it; or why it stops.
+/// The baseline, and how far the best is from it; or why it stops.
 fn baseline(report: &SearchReport) -> String {
     match &report.baseline_stopped {
         Some(why) => format!("stopped: {}", clean(why)),
@@ -336,6 +336,23 @@ mod tests {
             assert_eq!(word(text), quoted);
         }
         assert_eq!(list(&["a".to_owned(), "2".to_owned()]), "[a, \"2\"]");
+    }
+
+    /// 2.00999e-7 has its first digit in the seventh decimal, so six decimals would show 0; 0.001 has four digits left.
+    #[test]
+    fn small_costs_keep_their_digits() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (2.009_990_0e-7, "2.00999e-7"),
+            (-2e-7, "-2e-7"),
+            (9.994e-4, "9.994e-4"),
+            (0.001, "0.001"),
+            (0.189_999_96, "0.19"),
+            (52.0, "52"),
+            (1e-300, "1e-300"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
     }
 
     #[test]

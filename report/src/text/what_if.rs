@@ -43,7 +43,7 @@ fn saves_nothing(result: &WhatIf, change: &Change) -> bool {
 
 fn table(changes: &[&Change]) -> String {
     let priced = changes.iter().any(|change| change.saved_s_per_cost.is_some());
-    let mut header = vec!["what if", ">makespan", ">saved", ">of it"];
+    let mut header = vec!["what if", ">makespan", ">saved", ">of makespan"];
     header.extend(priced.then_some([">cost", ">saved per cost"]).into_iter().flatten());
     header.extend(["then held at", "set"]);
     let mut sheet = Sheet::new(header).spare(["set", "then held at"]);

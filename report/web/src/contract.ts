@@ -106,7 +106,7 @@ export interface Search {
   evaluated: number;
   /** Candidates that stop before their end, of a search that simulates each; absent where there are none. */
   stopped?: StoppedCandidates | null;
-  /** Why the scenario as it is stops before its end; only where it does, and then there is no baseline. */
+  /** Why the baseline stops before its end; only where it does, and then it has no makespan. */
   baseline_stopped?: string | null;
   /** Whether the search came to its end; false after an interrupt or a budget. */
   complete: boolean;
@@ -1062,7 +1062,7 @@ export interface ErrorBin {
 export interface WhatIfChange {
   /** What is changed: the path of a link type or memory, what devices of a kind have, or the two nodes of a link. */
   of: string;
-  /** What of it. */
+  /** The quantity that changes. */
   what: Changed;
   /** By which factor; none for no limit, and for one engine more. */
   factor: number | null;
@@ -1070,9 +1070,9 @@ export interface WhatIfChange {
   enough: boolean;
   /** The values to set for it, as `weir run --set` takes them; none for a link that the file writes together with others. */
   set: SetValue[];
-  /** The links that become wider, by their first direction. */
+  /** The links that become wider; a change widens both directions of each. */
   links: ChangedLink[];
-  /** What holds back transfers on the critical path for longest then; none where no link or memory does. */
+  /** The link, or memory, that holds back transfers on the critical path for longest then; none where none does. */
   held_at: ChangedLink | null;
   /** When everything has ended then, seconds. */
   makespan_s: number;

@@ -37,7 +37,7 @@ pub struct Parameter {
     pub path: String,
     /// The values that it takes in turn.
     pub axis: AxisSpec,
-    /// What stands there in the scenario as it is, as a YAML text; `None` where there is nothing yet.
+    /// What stands there in the baseline, as a YAML text; `None` where there is nothing yet.
     pub own: Option<String>,
     /// Where that is written.
     pub position: Position,

@@ -100,7 +100,9 @@ pub(crate) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns
         let name = String::from_utf8_lossy(bytes.trim_ascii()).into_owned();
         let Some(column) = COLUMNS.iter().position(|&c| c == name) else {
             let message = format!("no column of a trace is named {}", quoted(&name));
-            return Err(context.error(rows.place(field), message, suggestion(&name, COLUMNS, "columns")));
+            let known = suggestion(&name, COLUMNS, "columns");
+            let help = format!("{known}; the first line names the columns, with commas between them");
+            return Err(context.error(rows.place(field), message, help));
         };
         if columns.at[column].replace(field).is_some() {
             let message = format!("the column {} is given twice", quoted(&name));

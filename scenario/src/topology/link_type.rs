@@ -288,10 +288,9 @@ fn bandwidths(context: &mut Context, fields: Fields<'_>, efficiency: &Decimal) -
         let (up, down) = (fields.parse(context, "up", rate), fields.parse(context, "down", rate));
         return Ok((up?, down?));
     }
-    let generation = fields.parse(context, "generation", |text| units::whole_number(text, 99))?;
-    let width = fields.require(context, "width")?;
-    let both = context.parse(width, "`generation` and `width` of a link type", |text| {
-        let lanes = units::whole_number(text, 99)?;
+    let generation = fields.parse(context, "generation", units::generation)?;
+    let both = fields.parse(context, "width", |text| {
+        let lanes = units::whole_number(text, 32)?;
         units::pcie_generation(generation, lanes)?.bytes_per_second(efficiency, text)
     })?;
     Ok((both, both))

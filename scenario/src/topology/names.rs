@@ -247,6 +247,9 @@ impl NodeNames {
         } else {
             format!("no node is named {} (in {})", quoted(part), quoted(reference))
         };
+        if part.contains('[') {
+            return Problem::new(message, "one node is meant here: name it, or repeat the item with `for`");
+        }
         Problem::new(message, suggestion(part, self.names.iter().map(|n| &**n), "nodes"))
     }
 
@@ -323,6 +326,7 @@ mod tests {
         assert_eq!(message("c/a0").message, "no node fits the path `c/a0`");
         assert_eq!(message("a2/c").help, "did you mean `a0`? (known nodes: a0, b0, c, b1, a1, d)");
         assert!(message("").message.contains("no node is named"));
+        assert_eq!(message("b[0-1]").help, "one node is meant here: name it, or repeat the item with `for`");
         assert!(message("a0//c").message.contains("(in `a0//c`)"));
     }
 

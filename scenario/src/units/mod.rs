@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use decimal::{Decimal, NotWhole};
 pub use quantity::pcie_raw_figure;
 pub(crate) use quantity::{
-    BYTES_MOST, LANES, at_least_one, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency,
+    BYTES_MOST, LANES, at_least_one, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, generation,
     in_parallel, integer, pcie_generation, real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes,
     whole_number,
 };

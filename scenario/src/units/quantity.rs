@@ -208,11 +208,21 @@ fn pcie_raw(rate: &Decimal, width: u64) -> Result<Bandwidth, Problem> {
     pcie_raw_of(generation.ok_or_else(|| Problem::new("no generation of PCI Express has this rate", help))?, width)
 }
 
+/// A generation of PCI Express.
+pub(crate) fn generation(text: &str) -> Result<u64, Problem> {
+    let known = text.parse().ok().filter(|generation| (1..=PCIE.len() as u64).contains(generation));
+    known.ok_or_else(|| no_generation(&quoted(text)))
+}
+
+fn no_generation(which: &str) -> Problem {
+    Problem::new(format!("there is no generation {which}"), "give a generation from 1 to 6")
+}
+
 /// The bandwidth of a generation (1 to 6) and a width, after encoding.
 pub(crate) fn pcie_generation(generation: u64, width: u64) -> Result<Bandwidth, Problem> {
     match generation {
         1..=6 => pcie_raw_of(generation as usize - 1, width),
-        _ => Err(Problem::new(format!("there is no generation {generation}"), "give a generation from 1 to 6")),
+        _ => Err(no_generation(&generation.to_string())),
     }
 }
 
@@ -342,7 +352,8 @@ fn split<'a>(text: &'a str, speech: &Speech) -> Result<(Decimal, &'a str), Probl
     }
     let help = || format!("{} is written like `{}`; units: {}", speech.noun, speech.example, speech.units);
     let Some((number, rest)) = Decimal::read(text) else {
-        return Err(Problem::new(format!("{} is not {}", quoted(text), speech.noun), help()));
+        let help = if text.starts_with('.') { format!("write {}", quoted(&format!("0{text}"))) } else { help() };
+        return Err(Problem::new(format!("{} is not {}", quoted(text), speech.noun), help));
     };
     let unit = rest.strip_prefix(' ').unwrap_or(rest);
     if unit.is_empty() {

@@ -222,4 +222,5 @@ fn a_rate_without_bits_or_bytes_is_asked_which() {
         assert_eq!(problem.help, format!("did you mean `{bits}` (bits) or `{bytes}` (bytes)?"));
     }
     assert_eq!(byte_size("16K").expect_err("no unit").help, "did you mean `16kB` or `16KiB`?");
+    assert_eq!(byte_size(".5MB").expect_err("no digit").help, "write `0.5MB`");
 }

@@ -61,7 +61,7 @@ fn wrong_traces_name_file_line_and_column() {
         assert_eq!((line, column), place, "{said}");
     };
     refused("", (1, 1), "the table is empty", "from,to,bytes");
-    refused("gpu0,gpu1,5\n", (1, 1), "no column of a trace is named `gpu0`", "from");
+    refused("gpu0,gpu1,5\n", (1, 1), "no column of a trace is named `gpu0`", "the first line names the columns");
     refused("from,to,byte\n", (1, 9), "no column of a trace is named `byte`", "did you mean `bytes`?");
     refused("from,to\n", (1, 1), "lacks the column `bytes`", "from,to,bytes");
     refused("from,to,bytes,to\n", (1, 15), "`to` is given twice", "one of the two");

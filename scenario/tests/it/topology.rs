@@ -128,7 +128,7 @@ fn wrong_topologies() {
     refused(&unused("latency: 1us"), (3, 20), "needs its bandwidth", "generation: 3");
     refused(&unused("bandwidth: 1GB/s, up: 1GB/s"), (3, 20), "exactly one form", "up: …, down: …");
     refused(&unused("up: 1GB/s"), (3, 20), "needs the key `down`", "down: …");
-    refused(&unused("generation: 7, width: 4"), (3, 44), "no generation 7", "1 to 6");
+    refused(&unused("generation: 7, width: 4"), (3, 34), "no generation `7`", "1 to 6");
     refused(&unused("generation: 3, width: 5"), (3, 44), "width of 5 lanes", "1, 2, 4");
     refused(&unused("bandwidth: 1GB/s, efficiency: 1.1"), (3, 52), "not a share", "at most 1");
     refused(&unused("bandwidth: 1GB/s, latency: 5"), (3, 49), "no unit", "ps ns");

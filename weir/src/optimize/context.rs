@@ -64,7 +64,7 @@ impl<'a> SearchContext<'a> {
         self.options.timing.then(|| self.begin.elapsed().as_secs_f64())
     }
 
-    /// Makespan of the scenario as it is, ps.
+    /// Makespan of the baseline, ps.
     pub(super) fn baseline(&self) -> Result<u64, Error> {
         self.runs().run(self.scenario)
     }

@@ -11,7 +11,7 @@ use weir_sim_core::{Outcome, TaskTimes, Work};
 use super::context::SearchContext;
 use crate::{Error, ErrorKind};
 
-/// The scenario as it is.
+/// The baseline.
 pub(super) struct Baseline {
     /// By the objective, the smaller the better; infinite where it stops.
     pub(super) value: f64,
@@ -23,7 +23,7 @@ pub(super) struct Baseline {
     pub(super) hops: u64,
 }
 
-/// Runs the scenario as it is.
+/// Runs the baseline.
 pub(super) fn baseline(context: &SearchContext<'_>) -> Result<Baseline, Error> {
     let outcome = match context.runs().outcome(context.scenario) {
         Ok(outcome) => outcome,

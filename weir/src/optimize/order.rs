@@ -87,7 +87,7 @@ pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>
     Ok(result.with_solution(Solution::of_order(order)))
 }
 
-/// The order that annealing finds for the scenario as it is, by source; none where the fast search does not cover it, or was
+/// The order that annealing finds for the baseline, by source; none where the fast search does not cover it, or was
 /// ended before it knew one.
 pub(super) fn annealed(context: &SearchContext<'_>, budget: Option<Duration>) -> Result<Option<Order>, Error> {
     let covered = context.spec().packets.is_none() && context.scenario.changes.is_empty();

@@ -145,7 +145,7 @@ fn time(context: &SearchContext<'_>, tried: &Tried) -> Option<u64> {
     }
 }
 
-/// The scenario as it is, or why it stops before its end.
+/// The baseline, or why it stops before its end.
 fn baseline(context: &SearchContext<'_>) -> Result<(Option<Ran>, Option<String>), Error> {
     let found = goal::baseline(&context.preparing())?;
     let value = (context.settings.objective != Objective::Makespan).then_some(found.value);
@@ -185,7 +185,7 @@ pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchR
     Ok(SearchReport { simulated, distribution, grid: Some(grid), stopped, baseline_stopped, ..report(subject, result) })
 }
 
-/// The makespans of the scenario as it is, unless that stops, and of the best.
+/// The makespans of the baseline, unless that stops, and of the best.
 fn makespans(grid: &Outcome) -> Option<(Option<u64>, u64)> {
     Some((grid.baseline(), grid.makespan(grid.best()?)?))
 }

@@ -16,7 +16,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderNames {
-    /// Makespan of the scenario as it is, ps.
+    /// Makespan of the baseline, ps.
     pub(super) baseline: u64,
     /// The best order of the part.
     pub(super) best: Vec<(String, Vec<String>)>,

@@ -132,14 +132,11 @@ impl<'a> RankPlacement<'a> {
     fn search(&self) -> Result<SearchResult<Vec<usize>>, Error> {
         let SearchContext { settings, .. } = *self.context;
         let found = self.best(settings.objective, settings.method).map_err(|error| self.refused(&error))?;
-        let exact = found.method == Method::Exhaustive;
-        // Exact search weighs sets of ranks, not placements: it knows the values of the first and of the best.
-        let ends = if found.placement.is_sorted() { 1 } else { 2 };
         let Placement { before, after, placement, .. } = found;
         Ok(SearchResult {
             candidates: Space { ranks: self.ranks(), devices: self.devices.len(), ..Space::default() }.candidates(),
             objective: settings.objective,
-            evaluated: if exact { ends } else { found.evaluated.into() },
+            evaluated: found.evaluated.into(),
             complete: found.complete,
             proved_optimal: found.proved_optimal,
             bound: found.proved_optimal.then_some(after),
@@ -171,7 +168,7 @@ impl<'a> RankPlacement<'a> {
         self.context.scenario.ranks.as_deref().is_some_and(|ranks| self.devices.starts_with(ranks))
     }
 
-    /// The value of the scenario as it is, where the search cannot know it; else what it `found`.
+    /// The value of the baseline, where the search cannot know it; else what it `found`.
     fn baseline(&self, found: f64) -> Result<f64, Error> {
         if self.begins_as_it_is() {
             return Ok(found);
@@ -218,7 +215,7 @@ fn measured(matrix: &MeasuredMatrix, devices: &[NodeId], objective: Objective) -
     Machine::measured(&rows, Measured::Cost)
 }
 
-/// The devices to choose from: the ranks' own first, so that rank i on device i is the scenario as it is.
+/// The devices to choose from: the ranks' own first, so that rank i on device i is the baseline.
 fn devices(ranks: &[NodeId], spec: Option<&OptimizeSpec>) -> Vec<NodeId> {
     match spec.and_then(|spec| spec.devices.as_deref()) {
         None => ranks.to_vec(),

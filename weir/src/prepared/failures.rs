@@ -59,7 +59,11 @@ impl PreparedRun<'_> {
             SimError::Packets { time, error } => self.packets_stopped(*time, error),
             SimError::Halted => (error.to_string(), ErrorKind::Stopped),
         };
-        Error::new(kind, format!("{}: under arbiter `{}`, {what}", self.scenario.file, self.spec.name))
+        let under = match self.spec.packets {
+            Some(_) => "packet by packet".to_owned(),
+            None => format!("under arbiter `{}`", self.spec.name),
+        };
+        Error::new(kind, format!("{}: {under}, {what}", self.scenario.file))
     }
 
     fn packets_stopped(&self, time: SimTime, error: &PacketError) -> (String, ErrorKind) {
@@ -79,7 +83,7 @@ impl PreparedRun<'_> {
                 (format!("{at} more than {most} packets are in buffers at once; {help}"), ErrorKind::Stopped)
             }
             PacketError::Hops { most } => {
-                let help = "give --max-hops, send less, or give `payload` larger packets";
+                let help = "raise --max-hops, send less, or give `payload` larger packets";
                 (
                     format!("{at} packets have crossed {most} links, the most that a run simulates; {help}"),
                     ErrorKind::Stopped,

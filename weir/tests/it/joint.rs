@@ -251,7 +251,7 @@ optimize:
     }
 }
 
-/// The scenario as it is stops; other candidates do not: a grid, local search over it, and all placements go on.
+/// The baseline stops; other candidates do not: a grid, local search over it, and all placements go on.
 #[test]
 fn a_baseline_that_stops_is_no_end_of_a_search() {
     let stops = |size: &str, optimize: &str| {
@@ -302,7 +302,7 @@ impl Watch for EndsAtCandidates {
     }
 }
 
-/// What is simulated first is the scenario as it is: a search that is ended before another candidate has that.
+/// What is simulated first is the baseline: a search that is ended before another candidate has that.
 #[test]
 fn a_search_that_is_ended_at_once_has_the_baseline() {
     let text = three(

@@ -139,7 +139,7 @@ proptest! {
         prop_assert!(!some.proved_optimal || some.best <= whole.best * (1.0 + 1e-9));
     }
 
-    /// Orders alone of a program, and never worse than the scenario as it is.
+    /// Orders alone of a program, and never worse than the baseline.
     #[test]
     fn orders_of_programs_are_those_of_nested_loops(program in programs(), seed: u64) {
         let file = file("program.yaml", &program.text("optimize: { vary: order }\n"));

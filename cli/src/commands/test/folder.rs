@@ -59,7 +59,11 @@ pub(super) fn find(args: &TestArgs) -> Result<Found, Error> {
     match (found.files.is_empty(), &args.filter) {
         (false, _) => Ok(found),
         (true, Some(text)) => Err(Error::input(format!("no .yaml or .yml file here has `{text}` in its path"))),
-        (true, None) => Err(Error::input("no .yaml or .yml file is here: name a folder with scenarios")),
+        (true, None) => {
+            let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+            let what = format!("{} has no .yaml or .yml file: name a folder with scenarios", paths.join(", "));
+            Err(Error::input(what))
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn the_makespans_of_a_search_are_drawn() {
     assert!(columns.iter().all(is_high), "{columns:?}");
     let (texts, _) = read(&svg);
     assert!(
-        texts[1].starts_with("Makespans of all 15 candidates, from ") && texts[1].contains("as it is"),
+        texts[1].starts_with("Makespans of all 15 candidates, from ") && texts[1].contains("orange: the baseline, "),
         "{texts:?}"
     );
 }

@@ -27,8 +27,7 @@ pub(super) fn of(title: &str, search: &SearchJson<'_>) -> Option<String> {
         return None;
     }
     let mut svg = Svg::new(&format!("Makespans of all candidates: {title}"));
-    let own =
-        search.baseline_s.map_or_else(String::new, |own| format!("; orange: the scenario as it is, {}", time(own.0)));
+    let own = search.baseline_s.map_or_else(String::new, |own| format!("; orange: the baseline, {}", time(own.0)));
     let range = format!("from {} to {}", time(from_s.0), time(to_s.0));
     svg.head(0.0, title, &format!("Makespans of all {count} candidates, {range}{own}"));
     let bottom = TOP + HIGH;

@@ -38,7 +38,7 @@ pub(super) fn of(title: &str, search: &SearchJson<'_>) -> Option<String> {
     let scale = Scale { from_s: 0.0, to_s: longest, left: LEFT, width: PLOT };
     let path = rows[0].path;
     let mut svg = Svg::new(&format!("Makespan over {path}: {title}"));
-    let as_is = own.map_or_else(String::new, |own| format!("; orange: the scenario as it is, {}", time(own)));
+    let as_is = own.map_or_else(String::new, |own| format!("; orange: the baseline, {}", time(own)));
     let some = if step > 1 { format!(", one in {step} values and the best") } else { String::new() };
     svg.head(0.0, title, &format!("Makespan over {path}{some}, green: the best{as_is}"));
     let bottom = TOP + ROW * rows.len() as f64;

@@ -63,7 +63,7 @@ function axisOf({ path, places, scale }: ByValue): Axis {
   return logarithmic(low / room, high * room, title, [], []);
 }
 
-/** Each value with what it comes to, and where the scenario as it is stands. */
+/** Each value with what it comes to, and where the baseline stands. */
 export function byValueChart(search: Search, byValue: ByValue): HTMLElement {
   const { path, rows, places, scale } = byValue;
   const by = objectiveOf(search);

@@ -139,7 +139,7 @@ function markBaseline(p: Plot, search: Search, by: Objective, curve: Curve): voi
   );
 }
 
-/** The level of the scenario as it is. */
+/** The level of the baseline. */
 export function baselineLevel(p: Plot, by: Objective, value: number): void {
   const y = p.y(value);
   p.root.append(

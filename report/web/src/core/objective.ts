@@ -10,7 +10,7 @@ export interface Objective {
   /** Seconds, or of a throughput bytes per second, which is the larger the better; costs of placements have no unit. */
   kind: "time" | "rate" | "cost";
   best: number | null;
-  /** None where the scenario as it is stops before its end. */
+  /** None where the baseline stops before its end. */
   baseline: number | null;
   text(value: number | null): string;
   labels(marks: number[]): string[];

@@ -74,7 +74,7 @@ export function bestTitle({ objective, vary }: Search): string {
 /** What the makespan of the best is against that of the baseline; by another objective it may be longer. */
 export function againstBaseline(search: Search): string {
   const { baseline_s, best_s, objective, baseline_stopped } = search;
-  if (baseline_stopped) return `the scenario as it is stops: ${baseline_stopped}`;
+  if (baseline_stopped) return `the baseline stops: ${baseline_stopped}`;
   if (best_s == null) return "the makespan of the best is not known";
   if (!baseline_s) return "how much the best saves is not known";
   const change = best_s / baseline_s - 1;

@@ -109,7 +109,8 @@ impl<'a> Expansion<'a> {
             _ => false,
         });
         for estimate in estimates.iter_mut().filter(|estimate| shares && claims(estimate.relation)) {
-            let line = "+ links of its routes share a bandwidth, the formula gives each its own";
+            let line =
+                "+topology: its routes share bandwidths (`shared`, `memory`), the formula gives each link its own";
             estimate.relation =
                 if estimate.relation == Relation::Equal { Relation::AtLeast } else { Relation::Unstated };
             estimate.because = format!("{}\n{line}", estimate.because).trim_start().to_owned();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{
     Alternative, CallError, Estimate, Estimates, FabricView, Model, ModelEntry, NodeId, Plan, Registry, RouteInfo,
-    RouteLookup, Surroundings,
+    RouteLookup, SharedLinks, Surroundings,
 };
 use weir_sim_core::{Fabric, Routes};
 
@@ -52,6 +52,11 @@ impl RouteLookup for Ways<'_> {
         let links = routes.links(route);
         let bandwidth = links.iter().map(|&link| self.fabric.link(link).bandwidth).fold(f64::INFINITY, f64::min);
         Some(RouteInfo { bandwidth, latency_ps: routes.latency(route).0 as f64, links: links.len() as u32 })
+    }
+
+    fn shared(&self, number: usize) -> Option<SharedLinks<'_>> {
+        let shared = self.fabric.shared().get(number)?;
+        Some(SharedLinks { bandwidth: shared.bandwidth, links: &shared.links, node: shared.node })
     }
 }
 

@@ -187,7 +187,7 @@ impl Expansion<'_> {
             ),
             RouteError::Twice(node) => Problem::new(
                 format!("no route from `{x}` to `{y}` passes {through} without passing `{}` twice", name(node)),
-                "name the nodes in the order of travel, and also those between that it shall take instead",
+                "name the nodes in the order of travel; add nodes between them to choose another way",
             ),
             RouteError::TooMany(..) => Problem::new(
                 format!("more than {MOST_BRANCHES} routes have the fewest links from `{x}` to `{y}`"),

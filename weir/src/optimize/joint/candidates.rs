@@ -11,7 +11,7 @@ use super::super::context::SearchContext;
 use super::super::placement::RankPlacement;
 use crate::Error;
 
-/// Where what a source sends stands in the scenario as it is: stage of a source, and place.
+/// Where what a source sends stands in the baseline: stage of a source, and place.
 pub(super) type OwnPlace = (usize, usize);
 
 /// What varies, by name.
@@ -54,14 +54,14 @@ impl<'a> Candidates<'a> {
         Ok(Self { context, space, places, ranks, axes })
     }
 
-    /// The scenario as it is; none where that is no candidate.
+    /// The baseline; none where that is no candidate.
     pub(super) fn own(&self) -> Option<Candidate> {
         let placed = self.ranks.as_ref().is_none_or(RankPlacement::begins_as_it_is);
         let values: Option<Vec<usize>> = self.axes.iter().map(own_value).collect();
         values.filter(|_| placed).map(|values| Candidate { values, ..self.space.first() })
     }
 
-    /// Where chains of moves begin: the scenario as it is, or what is closest to it, then the best placements by costs.
+    /// Where chains of moves begin: the baseline, or what is closest to it, then the best placements by costs.
     pub(super) fn starts(&self) -> Vec<Candidate> {
         let values = self.axes.iter().map(|axis| own_value(axis).unwrap_or(0)).collect();
         let own = Candidate { values, ..self.space.first() };
@@ -100,7 +100,7 @@ impl<'a> Candidates<'a> {
         axes.map(|((parameter, values), &at)| (parameter.path.clone(), values[at].clone())).collect()
     }
 
-    /// The own place of what a task is part of; none where the scenario as it is does not order it.
+    /// The own place of what a task is part of; none where the baseline does not order it.
     pub(super) fn place(&self, scenario: &Scenario, task: TaskId) -> Option<OwnPlace> {
         self.places.get(&*scenario.order_name(task)).copied()
     }

@@ -175,7 +175,7 @@ fn best(
     Ok(Best { found, method, makespans: makespans.flatten(), stopped })
 }
 
-/// The scenario as it is, of a search that was ended before it knew another candidate; none where it is none.
+/// The baseline, of a search that was ended before it knew another candidate; none where it is none.
 fn as_it_is(context: &SearchContext<'_>, candidates: &Candidates<'_>, baseline: &Baseline) -> Option<JointFound> {
     let candidate = candidates.own().filter(|_| context.cancelled() && baseline.stopped.is_none())?;
     Some(JointFound { candidate, value: baseline.value, evaluated: 1, all: false, complete: false })

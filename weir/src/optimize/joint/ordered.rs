@@ -21,7 +21,7 @@ pub(super) fn starts(context: &SearchContext<'_>, candidates: &Candidates<'_>) -
     if !both || asked || settings.objective != Objective::Makespan {
         return Ok(own);
     }
-    // The scenario as it is where no placement is better by costs.
+    // The baseline where no placement is better by costs.
     let placed = if own.len() > 1 { &own[1..] } else { &own[..] };
     let budget =
         context.options.budget.map(|all| all.saturating_sub(context.begin.elapsed()) / 4 / placed.len() as u32);

@@ -50,7 +50,7 @@ enum Without {
     End,
 }
 
-/// A transfer of a device, with its place in the scenario as it is.
+/// A transfer of a device, with its place in the baseline.
 type Placed = (Option<OwnPlace>, TaskId);
 
 impl<'a> Simulated<'a> {
@@ -150,7 +150,7 @@ impl<'a> Simulated<'a> {
 }
 
 impl Kept {
-    /// What devices send in the order of a candidate. What the scenario as it is does not order comes last.
+    /// What devices send in the order of a candidate. What the baseline does not order comes last.
     fn ordered(&self, candidate: &Candidate) -> Vec<(NodeId, Vec<TaskId>)> {
         let inverse = |order: &Vec<usize>| {
             let mut place = vec![0; order.len()];

@@ -14,7 +14,7 @@ use crate::Error;
 /// The part of the candidates, or of the time, that goes into the values alone; *assumed*.
 const PART: u64 = 4;
 
-/// The starts with the best values in front of the scenario as it is, and how many candidates finding them may have taken: none
+/// The starts with the best values in front of the baseline, and how many candidates finding them may have taken: none
 /// where values do not vary beside other things.
 pub(super) fn starts(
     context: &SearchContext<'_>,
