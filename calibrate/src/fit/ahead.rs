@@ -40,8 +40,10 @@ pub(super) fn free(
         if known.iter().any(within) {
             continue;
         }
+        // Of several parameters either sense may be the one ahead; one bandwidth is free upwards, or it is not.
+        let is_one = group.parameters.len() == 1;
         let back = Coupled { direction: group.direction.iter().map(|by| -by).collect(), ..group.clone() };
-        for one in [group, back] {
+        for one in std::iter::once(group).chain((!is_one).then_some(back)) {
             let moved: Vec<f64> = at.iter().zip(&one.direction).map(|(at, by)| at + STEP * by).collect();
             let after = problem.all_residuals(&problem.setting_at(&solved.parameters, &moved))?;
             let change: f64 = after.iter().zip(residuals).map(|(after, before)| (after - before).powi(2)).sum();

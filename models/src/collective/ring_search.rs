@@ -10,6 +10,9 @@
 //! The fewest ways on first: Warnsdorff's rule. Stretches: Lin and Kernighan, Operations Research 21(2), 1973; Or's thesis, 1976;
 //! swaps: Martin, Otto and Felten, Complex Systems 5(3), 1991.
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use super::order::{Best, Cost, is_better, meets};
 
 /// Most ranks whose order is searched: the bits of a set.
@@ -98,7 +101,7 @@ pub(super) fn improve(best: &mut Best, bound: f64, mut ways: Ways) -> f64 {
         return best.0.0;
     }
     let bound = by_thresholds(&mut ways, best, bound);
-    Changes { ways, effort: EFFORT[1], seed: 1 }.run(best, bound);
+    Changes { ways, effort: EFFORT[1], random: ChaCha8Rng::seed_from_u64(1) }.run(best, bound);
     if best.2 == FOUND {
         best.2 = if meets(best.0, bound) { "exact" } else { "local" };
     }
@@ -270,7 +273,7 @@ struct Changes {
     ways: Ways,
     /// Messages that may still be looked at.
     effort: u64,
-    seed: u64,
+    random: ChaCha8Rng,
 }
 
 impl Changes {
@@ -328,17 +331,9 @@ impl Changes {
 
     /// Three stretches behind the first rank, in another order.
     fn swapped(&mut self, order: &[usize]) -> Vec<usize> {
-        let mut at = [0; 3].map(|_| 1 + self.random(order.len() - 1));
+        let mut at = [0; 3].map(|_| self.random.random_range(1..order.len()));
         at.sort_unstable();
         let [first, second, third] = at;
         [&order[..first], &order[second..third], &order[first..second], &order[third..]].concat()
-    }
-
-    /// A number below `count`. **Source.** Marsaglia, *Xorshift RNGs*, Journal of Statistical Software 8(14), 2003.
-    fn random(&mut self, count: usize) -> usize {
-        self.seed ^= self.seed << 13;
-        self.seed ^= self.seed >> 7;
-        self.seed ^= self.seed << 17;
-        (self.seed % count as u64) as usize
     }
 }

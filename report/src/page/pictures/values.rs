@@ -38,9 +38,9 @@ pub(super) fn of(title: &str, search: &SearchJson<'_>) -> Option<String> {
     let scale = Scale { from_s: 0.0, to_s: longest, left: LEFT, width: PLOT };
     let path = rows[0].path;
     let mut svg = Svg::new(&format!("Makespan over {path}: {title}"));
-    let as_is = own.map_or_else(String::new, |own| format!("; orange: the baseline, {}", time(own)));
+    let baseline = own.map_or_else(String::new, |own| format!("; orange: the baseline, {}", time(own)));
     let some = if step > 1 { format!(", one in {step} values and the best") } else { String::new() };
-    svg.head(0.0, title, &format!("Makespan over {path}{some}, green: the best{as_is}"));
+    svg.head(0.0, title, &format!("Makespan over {path}{some}, green: the best{baseline}"));
     let bottom = TOP + ROW * rows.len() as f64;
     scale.draw(&mut svg, TOP, bottom);
     for (row, top) in rows.iter().zip((0..).map(|at| TOP + ROW * f64::from(at))) {
