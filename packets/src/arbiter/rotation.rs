@@ -22,11 +22,13 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// The slot next after the last one served, among these.
+    /// The slot next after the last one served, among these by ascending slot.
     pub(super) fn next<'h>(&self, out: LinkId, heads: impl Iterator<Item = &'h Head>) -> u32 {
         let last = self.last.get(out).copied().flatten();
-        let slots = heads.map(|head| head.slot);
-        slots.min_by_key(|&slot| (last.is_some_and(|last| slot <= last), slot)).unwrap_or(NO_SLOT)
+        let mut slots = heads.map(|head| head.slot);
+        let first = slots.next().unwrap_or(NO_SLOT);
+        let is_next = |slot: u32| last.is_none_or(|last| slot > last);
+        if is_next(first) { first } else { slots.find(|&slot| is_next(slot)).unwrap_or(first) }
     }
 }
 

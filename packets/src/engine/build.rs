@@ -9,7 +9,6 @@ use super::events::Events;
 use super::grants::Asked;
 use super::parts::{Port, Queue};
 use super::sources::Source;
-use super::sums::LinkSums;
 use super::{Engine, NONE, skip, wires};
 use crate::network::Network;
 
@@ -33,17 +32,15 @@ impl Engine {
         let slots = wires.last().map_or(0, |last| last.first_slot + last.stride * network.channels);
         let sources = network.nodes.iter().map(|node| Source::new(node.engines)).collect();
         Self {
-            wires,
             inputs,
             routes: Vec::new(),
             route_places: FxHashMap::default(),
             asking: vec![0; words as usize],
             asks: vec![Asked::NOTHING; slots as usize],
-            arbiter_of,
             choices: vec![0; arbiters.len()],
             arbiters,
             reads_age: true,
-            ports: (0..links).map(|_| Port::idle()).collect(),
+            ports: wires.into_iter().zip(arbiter_of).map(|(wire, arbiter)| Port::idle(wire, arbiter)).collect(),
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
             sources,
@@ -61,7 +58,6 @@ impl Engine {
             offers: Vec::new(),
             declined: Vec::new(),
             may_decline,
-            sums: vec![LinkSums::default(); links],
             hops: 0,
             unfilled: Vec::new(),
             most_hops: u64::MAX,

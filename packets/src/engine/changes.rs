@@ -16,12 +16,13 @@ impl Engine {
         }
         self.periods.forget();
         self.end_port_phase(now);
-        self.end_starved(now, link);
-        self.ports[link as usize].is_down = rate.is_none();
+        let port = &mut self.ports[link as usize];
+        port.end_starved(now);
+        port.is_down = rate.is_none();
         if let Some(rate) = rate {
             let own = &mut self.network.links[link as usize];
             own.rate = rate;
-            self.wires[link as usize].change(own);
+            self.ports[link as usize].wire.change(own);
         }
         self.explain_again(now);
         self.mark(link);
@@ -30,7 +31,7 @@ impl Engine {
     /// Whether a packet waits for a link that is down.
     #[must_use]
     pub fn waits_for(&self, link: u32) -> bool {
-        self.ports[link as usize].is_down && self.asking[self.mask(link)].iter().any(|&word| word != 0)
+        self.ports[link as usize].is_down && self.ports[link as usize].asking > 0
     }
 
     /// The transfers that have begun and not come, ascending.
@@ -53,7 +54,7 @@ impl Engine {
         for id in waiting {
             let out = self.transfer(id).first;
             if self.transfer_mut(id).held.begin_again(now) {
-                self.ports[out as usize].unexplained.push(id);
+                self.ports[out as usize].explain_later(now, id);
                 self.mark(out);
             }
         }

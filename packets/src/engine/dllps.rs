@@ -37,7 +37,7 @@ impl Engine {
     }
 
     fn send_over_opposite(&mut self, time: u64, link: u32) {
-        let over = self.wires[link as usize].dllps_over;
+        let over = self.ports[link as usize].wire.dllps_over;
         if over == NONE {
             return;
         }
@@ -57,8 +57,9 @@ impl Engine {
     }
 
     fn pass_due(&mut self, now: u64, link: u32) {
-        let (wire, port) = (&self.wires[link as usize], &mut self.ports[link as usize]);
-        if wire.dllp_time == 0 {
+        let port = &mut self.ports[link as usize];
+        let took = port.wire.dllp_time;
+        if took == 0 {
             return;
         }
         let dllps = &mut self.dllps[link as usize];
@@ -68,7 +69,6 @@ impl Engine {
                 break;
             }
             dllps.due.pop_front();
-            let took = wire.dllp_time;
             if begin > port.free_at {
                 // It was idle before.
                 (port.sending, port.before) = (NONE, NONE);
@@ -76,7 +76,7 @@ impl Engine {
             }
             dllps.passed += 1;
             (port.free_at, port.sent_dllp) = (begin.saturating_add(took), true);
-            let counts = &mut self.sums[link as usize].counts;
+            let counts = &mut port.sums.counts;
             counts.busy += took;
             counts.dllps += 1;
             if port.starved_since != u64::MAX {
@@ -91,7 +91,7 @@ impl Engine {
         if !self.has_dllps {
             return (free_at, 0);
         }
-        let wire = &self.wires[link as usize];
+        let wire = &self.ports[link as usize].wire;
         for &due in &self.dllps[link as usize].due {
             let begin = free_at.max(due);
             if begin > at {

@@ -102,7 +102,7 @@ impl Engine {
     pub(super) fn happen(&mut self, now: u64, event: Event) {
         match event {
             Event::Ready(id) => self.ask_from_source(now, id),
-            Event::Visible(queue) => self.ask_from_queue(queue),
+            Event::Visible(queue) => self.ask_from_queue(now, queue),
             Event::Come(id) => self.come(now, id),
             // One that was put off, or brought forward, has happened already.
             Event::Wake(out) => {
@@ -126,7 +126,7 @@ impl Engine {
         let transfer = self.transfer_mut(id);
         transfer.come += 1;
         if let Some(since) = transfer.shut.take() {
-            let node = self.wires[self.transfer(id).first as usize].from;
+            let node = self.ports[self.transfer(id).first as usize].wire.from;
             self.hold(since, now, id, cause);
             self.source_ready(now, node, id);
         }

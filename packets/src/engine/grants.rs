@@ -1,9 +1,10 @@
 //! Who gets an output, and what a grant brings about.
 
-use weir_plugin_api::{LinkId, PortGrant};
+use weir_plugin_api::{Head, LinkId, PortGrant, SimTime, TransferId};
 
 use super::choices::failed;
-use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS, Requester};
+use super::skip::Component;
+use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS};
 
 /// An output that would serve a requester.
 #[derive(Clone, Copy, Debug)]
@@ -14,19 +15,28 @@ pub(super) struct Offer {
     pub(super) heads: (u32, u32),
 }
 
+/// The slots in a word of a mask.
+pub(super) fn slots_of(word: u32, mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(word * 64 + bit)
+    })
+}
+
 /// What a requester asks for: the same from when it asks until it is granted.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Asked {
-    pub(super) requester: Requester,
-    pub(super) transfer: u32,
-    /// Bytes of payload to send, and on the wire.
-    pub(super) piece: u32,
-    pub(super) bytes: u32,
-    /// How many units of its transfer that is: bytes, or one request.
-    pub(super) units: u32,
+    /// As the output's arbiter sees it.
+    pub(super) head: Head,
+    /// The link whose buffer the packet is in; [`NONE`] for one at its source.
+    pub(super) input: u32,
+    /// Its queue there, or its engine.
+    pub(super) from: u32,
     /// Where in the list of routes its link is.
     pub(super) place: u32,
-    pub(super) channel: u16,
+    /// Bytes of header, or [`OF_LINK`].
     pub(super) header: u16,
     /// Nothing of its transfer is left to send after it.
     pub(super) is_last: bool,
@@ -35,96 +45,144 @@ pub(super) struct Asked {
 impl Asked {
     /// Of a requester that has not asked yet.
     pub(super) const NOTHING: Self = Self {
-        requester: Requester::Engine { node: NONE, engine: NONE },
-        transfer: NONE,
-        piece: 0,
-        bytes: 0,
-        units: 0,
+        head: Head {
+            slot: 0,
+            channel: 0,
+            bytes: 0,
+            payload: 0,
+            ready: SimTime(0),
+            visible: SimTime(0),
+            transfer: TransferId(NONE),
+            priority: 0,
+            weight: 0.0,
+        },
+        input: NONE,
+        from: NONE,
         place: 0,
-        channel: 0,
         header: OF_LINK,
         is_last: false,
     };
 
-    /// The link whose buffer it is in, or [`NONE`].
+    /// Its transfer, or the requests of one.
     #[inline]
-    pub(super) fn input(&self) -> u32 {
-        match self.requester {
-            Requester::Queue { input, .. } => input,
-            Requester::Engine { .. } => NONE,
-        }
+    pub(super) fn transfer(&self) -> u32 {
+        self.head.transfer.0
+    }
+
+    /// How many units of its transfer are sent: bytes, or one request.
+    #[inline]
+    pub(super) fn units(&self) -> u64 {
+        if self.transfer() < REQUESTS { u64::from(self.head.payload) } else { 1 }
+    }
+
+    /// When its packet could be sent on, ps.
+    #[inline]
+    pub(super) fn visible(&self) -> u64 {
+        self.head.visible.0
     }
 }
 
 impl Engine {
     /// The packet at the head of a queue asks for an output.
-    pub(super) fn ask_from_queue(&mut self, queue: u32) {
+    pub(super) fn ask_from_queue(&mut self, now: u64, queue: u32) {
         let packet = &self.packets[self.queues[queue as usize].first as usize];
-        let Packet { out, transfer, payload, channel, header, place, is_last, .. } = *packet;
+        let Packet { out, header, place, .. } = *packet;
         let input = self.routes[place as usize - 1];
-        let slot = self.slot_of_input(out, input, u32::from(channel));
-        let wire = &self.wires[out as usize];
-        let piece = payload.min(wire.piece(&self.wires[input as usize]));
-        let bytes = piece + wire.header_of(header);
-        let units = if transfer < REQUESTS { piece } else { 1 };
-        let is_last = is_last && piece == payload;
-        let requester = Requester::Queue { queue, input };
-        self.ask(out, slot, Asked { requester, transfer, piece, bytes, units, place, channel, header, is_last });
+        let (wire, from) = (&self.ports[out as usize].wire, &self.ports[input as usize].wire);
+        let payload = packet.payload.min(wire.piece(from.from));
+        let head = Head {
+            slot: u32::from(packet.channel) * wire.stride + from.input_place,
+            channel: u32::from(packet.channel),
+            bytes: payload + wire.header_of(header),
+            payload,
+            ready: SimTime(packet.ready),
+            visible: SimTime(packet.visible),
+            transfer: TransferId(packet.transfer),
+            priority: packet.priority,
+            weight: packet.weight,
+        };
+        let is_last = packet.is_last && payload == packet.payload;
+        self.ask(now, out, Asked { head, input, from: queue, place, header, is_last });
     }
 
     /// The next packet of a transfer at an engine of its source asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
         let of = self.transfers.get_mut(&id).expect("a transfer under way");
         of.is_asking = true;
-        let (out, engine, channel, header, place) = (of.first, of.engine, of.channel, of.header, of.route.0);
-        self.sums[out as usize].visible.add(of.ready);
+        let (out, engine, header, place) = (of.first, of.engine, of.header, of.route.0);
         let port = &mut self.ports[out as usize];
-        of.held.begin(port.own_end(now, id));
-        if !port.unexplained.contains(&id) {
-            port.unexplained.push(id);
-        }
-        let wire = &self.wires[out as usize];
+        port.sums.visible.add(of.ready);
+        let since = port.own_end(now, id);
+        of.held.begin(since);
+        port.explain_later(since, id);
+        let wire = &port.wire;
         let whole = u64::from(wire.payload).min(of.left);
         let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.bytes - of.left).min(whole)) as u32;
-        let (piece, units) = if id < REQUESTS { (units, units) } else { (0, 1) };
-        let is_last = u64::from(units) == of.left;
-        let bytes = piece + wire.header_of(header);
-        let slot = self.slot_of_engine(out, engine, u32::from(channel));
-        let requester = Requester::Engine { node: wire.from, engine };
-        self.ask(out, slot, Asked { requester, transfer: id, piece, bytes, units, place, channel, header, is_last });
+        let payload = if id < REQUESTS { units } else { 0 };
+        let is_last = if id < REQUESTS { u64::from(units) == of.left } else { of.left == 1 };
+        let head = Head {
+            slot: u32::from(of.channel) * wire.stride + wire.inputs + engine,
+            channel: u32::from(of.channel),
+            bytes: payload + wire.header_of(header),
+            payload,
+            ready: SimTime(of.ready),
+            visible: SimTime(of.ready),
+            transfer: TransferId(id),
+            priority: of.priority,
+            weight: of.weight,
+        };
+        // Why it waits is looked up in this instant.
+        if since <= now {
+            self.mark(out);
+        }
+        self.ask(now, out, Asked { head, input: NONE, from: engine, place, header, is_last });
+    }
+
+    /// Those that ask for links of a set have been moved on in time.
+    pub(super) fn asks_again(&mut self, component: &Component) {
+        for &out in &component.links {
+            let words = (0..).zip(&self.asking[self.mask(out)]);
+            let slots = words.flat_map(|(word, &bits)| slots_of(word, bits));
+            for slot in slots.collect::<Vec<_>>() {
+                let asked = self.asked(out, slot);
+                let (ready, visible) = if asked.input == NONE {
+                    let ready = self.transfer(asked.transfer()).ready;
+                    (ready, ready)
+                } else {
+                    let packet = &self.packets[self.queues[asked.from as usize].first as usize];
+                    (packet.ready, packet.visible)
+                };
+                let place = (self.ports[out as usize].wire.first_slot + slot) as usize;
+                let head = &mut self.asks[place].head;
+                (head.ready, head.visible) = (SimTime(ready), SimTime(visible));
+            }
+        }
     }
 
     /// A requester has a packet for an output.
-    fn ask(&mut self, out: u32, slot: u32, asked: Asked) {
-        let wire = &self.wires[out as usize];
-        self.asking[(wire.masks.0 + slot / 64) as usize] |= 1 << (slot % 64);
-        self.asks[(wire.first_slot + slot) as usize] = asked;
-        self.mark(out);
+    fn ask(&mut self, now: u64, out: u32, asked: Asked) {
+        let port = &mut self.ports[out as usize];
+        let slot = asked.head.slot;
+        self.asking[(port.wire.masks.0 + slot / 64) as usize] |= 1 << (slot % 64);
+        port.asking += 1;
+        self.asks[(port.wire.first_slot + slot) as usize] = asked;
+        let free_at = port.free_at;
+        if free_at > now && !port.is_down {
+            self.wake(out, free_at);
+        } else {
+            self.mark(out);
+        }
     }
 
     /// What a requester of an output asks for.
     #[inline]
     pub(super) fn asked(&self, out: u32, slot: u32) -> &Asked {
-        &self.asks[(self.wires[out as usize].first_slot + slot) as usize]
-    }
-
-    /// When the packet of a requester was ready at its source, and when it could be sent on.
-    pub(super) fn ready_and_visible(&self, asked: &Asked) -> (u64, u64) {
-        match asked.requester {
-            Requester::Queue { queue, .. } => {
-                let packet = &self.packets[self.queues[queue as usize].first as usize];
-                (packet.ready, packet.visible)
-            }
-            Requester::Engine { .. } => {
-                let ready = self.transfer(asked.transfer).ready;
-                (ready, ready)
-            }
-        }
+        &self.asks[(self.ports[out as usize].wire.first_slot + slot) as usize]
     }
 
     /// The words of an output's mask of requesters.
     pub(super) fn mask(&self, out: u32) -> std::ops::Range<usize> {
-        let (first, end) = self.wires[out as usize].masks;
+        let (first, end) = self.ports[out as usize].wire.masks;
         first as usize..end as usize
     }
 
@@ -166,18 +224,17 @@ impl Engine {
 
     /// Lets a free output choose among those that ask, have credit, and are not sending.
     fn offer(&mut self, now: u64, out: u32) -> Result<(), PacketError> {
-        let mask = self.mask(out);
-        if self.ports[out as usize].is_down || self.asking[mask.clone()].iter().all(|&word| word == 0) {
+        let port = &self.ports[out as usize];
+        if port.is_down || port.asking == 0 {
             return Ok(());
         }
         self.pass_dllps(now, out);
-        if self.ports[out as usize].free_at > now {
-            self.wake(out, self.ports[out as usize].free_at);
+        let free_at = self.ports[out as usize].free_at;
+        if free_at > now {
+            self.wake(out, free_at);
             return Ok(());
         }
-        self.candidates.clear();
-        self.ports[out as usize].is_starved = false;
-        let later = self.look_for_candidates(now, out, mask);
+        let later = self.look_for_candidates(now, out);
         let first = self.heads.len() as u32;
         let slot = match self.candidates[..] {
             [] => {
@@ -198,48 +255,52 @@ impl Engine {
     fn idle(&mut self, now: u64, out: u32) {
         let port = &mut self.ports[out as usize];
         if !port.is_starved {
-            self.end_starved(now, out);
+            port.end_starved(now);
         } else if port.starved_since == u64::MAX {
             port.starved_since = now;
         }
     }
 
-    /// An output is not, or no more, idle for want of credit.
-    pub(super) fn end_starved(&mut self, now: u64, out: u32) {
-        let since = std::mem::replace(&mut self.ports[out as usize].starved_since, u64::MAX);
-        self.sums[out as usize].counts.starved += now.saturating_sub(since);
-    }
-
     /// Collects the requesters of an output that can be served at `now`. Returns when the first of the others may be.
-    fn look_for_candidates(&mut self, now: u64, out: u32, mask: std::ops::Range<usize>) -> u64 {
-        let wire = &self.wires[out as usize];
+    fn look_for_candidates(&mut self, now: u64, out: u32) -> u64 {
+        let Self { ports, asking, asks, credits, candidates, .. } = self;
+        let wire = &ports[out as usize].wire;
+        let (first, end) = wire.masks;
+        let words = &asking[first as usize..end as usize];
+        let asks = &asks[wire.first_slot as usize..];
         let first_credit = (out * self.network.channels) as usize;
-        let (mut later, mut denied) = (u64::MAX, None);
-        for (at, word) in mask.enumerate() {
-            let mut bits = self.asking[word];
-            while bits != 0 {
-                let slot = at as u32 * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                let asked = &self.asks[(wire.first_slot + slot) as usize];
-                let input = asked.input();
-                if input != NONE && self.ports[input as usize].input.busy_until > now {
-                    later = later.min(self.ports[input as usize].input.busy_until);
-                    continue;
+        let (mut later, mut is_starved) = (u64::MAX, false);
+        // Most packets that ask are alike, and have credit together.
+        let (mut alike, mut has_credit) = (None, false);
+        candidates.clear();
+        for (word, &bits) in (0..).zip(words) {
+            for slot in slots_of(word, bits) {
+                let asked = &asks[slot as usize];
+                // An input with one queue asks for nothing while it sends.
+                if self.may_decline && asked.input != NONE {
+                    let busy_until = ports[asked.input as usize].input.busy_until;
+                    if busy_until > now {
+                        later = later.min(busy_until);
+                        continue;
+                    }
                 }
-                let credit = &mut self.credits[first_credit + usize::from(asked.channel)];
-                let room = credit.room(asked.piece, Some(asked.bytes - asked.piece));
-                if denied == Some((asked.channel, room)) {
-                    continue;
+                let Head { channel, payload, bytes, .. } = asked.head;
+                if alike != Some((channel, payload, bytes)) {
+                    alike = Some((channel, payload, bytes));
+                    let credit = &mut credits[first_credit + channel as usize];
+                    let room = credit.room(payload, Some(bytes - payload));
+                    has_credit = credit.allows(now, room);
+                    if !has_credit {
+                        is_starved = true;
+                        later = later.min(credit.allows_at(room).unwrap_or(u64::MAX));
+                    }
                 }
-                if credit.allows(now, room) {
-                    self.candidates.push(slot);
-                } else {
-                    denied = Some((asked.channel, room));
-                    self.ports[out as usize].is_starved = true;
-                    later = later.min(credit.allows_at(room).unwrap_or(u64::MAX));
+                if has_credit {
+                    candidates.push(slot);
                 }
             }
         }
+        ports[out as usize].is_starved = is_starved;
         later
     }
 
@@ -258,9 +319,9 @@ impl Engine {
                 continue;
             }
             let bytes = self.commit(now, offer);
-            let arbiter = &mut self.arbiters[self.arbiter_of[offer.out as usize] as usize];
+            let port = &self.ports[offer.out as usize];
+            let (arbiter, requesters) = (&mut self.arbiters[port.arbiter as usize], port.wire.stride);
             let heads = &self.heads[offer.heads.0 as usize..offer.heads.1 as usize];
-            let requesters = self.wires[offer.out as usize].stride;
             let grant = PortGrant { out: LinkId(offer.out), slot: offer.slot, bytes, requesters, heads: heads.into() };
             arbiter.commit(&grant).map_err(|error| failed(offer.out, error))?;
         }
@@ -270,9 +331,9 @@ impl Engine {
 
     /// Whether another offer to the same input comes first.
     fn declines(&self, offers: &[Offer], at: usize) -> bool {
-        let input_of = |offer: &Offer| self.asked(offer.out, offer.slot).input();
+        let input_of = |offer: &Offer| self.asked(offer.out, offer.slot).input;
         let (out, input) = (offers[at].out, input_of(&offers[at]));
-        if input == NONE || !self.wires[input as usize].is_serial {
+        if input == NONE || !self.ports[input as usize].wire.is_serial {
             return false;
         }
         let last = self.ports[input as usize].input.accepted;

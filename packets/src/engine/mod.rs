@@ -43,9 +43,7 @@ use parts::{Packet, Port, Queue, Requester, Transfer};
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
-use sums::LinkSums;
 pub use types::{LinkCounts, Notice, PacketError, ReadSpec, TransferSpec};
-use wires::Wire;
 
 /// No packet, queue or transfer.
 const NONE: u32 = u32::MAX;
@@ -57,7 +55,6 @@ const REQUESTS: u32 = 1 << 31;
 /// Transfers under way over a network, packet by packet.
 pub struct Engine {
     network: Network,
-    wires: Vec<Wire>,
     /// Links that enter nodes, those of a node beside one another.
     inputs: Vec<u32>,
     /// Routes one after the other, each once and with [`NONE`] behind it; and where they are.
@@ -66,8 +63,6 @@ pub struct Engine {
     /// Per link: a bit for each requester that asks, and what it asks for.
     asking: Vec<u64>,
     asks: Vec<Asked>,
-    /// Per link: which of `arbiters` serves it.
-    arbiter_of: Box<[u32]>,
     arbiters: Vec<Box<dyn PortArbiter>>,
     /// Whether one of them looks at how long packets have waited.
     reads_age: bool,
@@ -99,8 +94,6 @@ pub struct Engine {
     /// Of each of these, whether its input takes another one; only where inputs may have several offers.
     declined: Vec<bool>,
     may_decline: bool,
-    /// Per link: what has crossed it.
-    sums: Vec<LinkSums>,
     hops: u64,
     /// Nodes with one queue at which a transfer has begun in this instant.
     unfilled: Vec<u32>,
@@ -129,7 +122,7 @@ impl Engine {
     pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
         self.end_port_phase(now);
         let transfer = self.begin(now, id, spec)?;
-        let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
+        let (node, engine) = (self.ports[transfer.first as usize].wire.from, transfer.engine);
         self.transfers.insert(id, transfer);
         self.active += 1;
         self.periods.forget();
@@ -149,7 +142,7 @@ impl Engine {
     /// A transfer, or the requests of one, at an engine of its source.
     fn begin(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<Transfer, PacketError> {
         let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
-        let node = self.wires[first as usize].from;
+        let node = self.ports[first as usize].wire.from;
         let Some(engine) = self.sources[node as usize].begin(id) else {
             return Err(PacketError::Engines { transfer: id & !REQUESTS });
         };
@@ -159,7 +152,7 @@ impl Engine {
             bytes: spec.bytes,
             left: spec.bytes,
             missing: spec.bytes,
-            payload: self.wires[first as usize].payload,
+            payload: self.ports[first as usize].wire.payload,
             channel: spec.channel as u16,
             header: OF_LINK,
             engine,

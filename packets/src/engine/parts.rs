@@ -1,5 +1,7 @@
 //! Packets, queues, transfers and ports: what the engine keeps of each.
 
+use super::sums::LinkSums;
+use super::wires::Wire;
 use super::{Held, NONE, reads, stalls};
 
 /// A packet in a buffer.
@@ -10,6 +12,9 @@ pub(super) struct Packet {
     /// When it was ready at its source, ps.
     pub(super) ready: u64,
     pub(super) transfer: u32,
+    /// Its transfer's.
+    pub(super) priority: i32,
+    pub(super) weight: f64,
     /// Bytes of payload that have not been sent on.
     pub(super) payload: u32,
     /// The packet behind it.
@@ -109,11 +114,18 @@ pub(super) enum Requester {
     Engine { node: u32, engine: u32 },
 }
 
-/// An output: when it is free; and the input that it feeds.
+/// A link: its output, when that is free, and the input that it feeds. What grants read and change comes first, so that it
+/// lies in few lines of the cache.
+#[repr(C, align(64))]
 pub(super) struct Port {
     pub(super) free_at: u64,
     /// When it looks again; [`u64::MAX`] for not yet known.
     pub(super) wake_at: u64,
+    /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
+    pub(super) starved_since: u64,
+    pub(super) input: Input,
+    /// Bytes in the buffer at its far end, or on their way to it, of all channels.
+    pub(super) inside: u64,
     /// The transfer that sends, or was last to.
     pub(super) sending: u32,
     /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
@@ -126,29 +138,60 @@ pub(super) struct Port {
     pub(super) sent_dllp: bool,
     /// Someone asks who had no credit when it was looked at.
     pub(super) is_starved: bool,
-    /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
-    pub(super) starved_since: u64,
     pub(super) is_marked: bool,
-    pub(super) input: Input,
+    /// How many ask for it.
+    pub(super) asking: u32,
+    /// Which of the arbiters serves it.
+    pub(super) arbiter: u32,
+    pub(super) wire: Wire,
+    /// What has crossed it.
+    pub(super) sums: LinkSums,
     /// Transfers whose packets wait here at their source for a reason that is not known yet.
-    pub(super) unexplained: Vec<u32>,
+    pub(super) unexplained: Vec<Unexplained>,
+}
+
+/// A wait that begins, or has begun, and whose reason is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unexplained {
+    pub(super) since: u64,
+    pub(super) transfer: u32,
 }
 
 impl Port {
+    /// It is not, or no more, idle for want of credit.
+    #[inline]
+    pub(super) fn end_starved(&mut self, now: u64) {
+        let since = std::mem::replace(&mut self.starved_since, u64::MAX);
+        self.sums.counts.starved += now.saturating_sub(since);
+    }
+
+    /// Looks up from `since` on why a transfer waits here at its source.
+    pub(super) fn explain_later(&mut self, since: u64, id: u32) {
+        match self.unexplained.iter_mut().find(|wait| wait.transfer == id) {
+            Some(wait) => wait.since = since,
+            None => self.unexplained.push(Unexplained { since, transfer: id }),
+        }
+    }
+
     /// One that has sent nothing yet.
-    pub(super) fn idle() -> Self {
+    pub(super) fn idle(wire: Wire, arbiter: u32) -> Self {
         Self {
             free_at: 0,
             wake_at: u64::MAX,
+            starved_since: u64::MAX,
+            input: Input { busy_until: 0, served: NONE, accepted: NONE },
+            inside: 0,
             sending: NONE,
             before: NONE,
             other: NONE,
             is_down: false,
             sent_dllp: false,
             is_starved: false,
-            starved_since: u64::MAX,
             is_marked: false,
-            input: Input { busy_until: 0, served: NONE, accepted: NONE },
+            asking: 0,
+            arbiter,
+            wire,
+            sums: LinkSums::default(),
             unexplained: Vec::new(),
         }
     }

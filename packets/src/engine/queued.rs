@@ -6,34 +6,33 @@ use super::grants::Asked;
 use super::{Engine, Held, HeldCause, NONE, REQUESTS};
 
 impl Engine {
-    /// A packet leaves the buffer of `input` over `out`: the last one of its transfer, or one of a queue for this output alone.
+    /// A packet leaves the buffer of its input over `out`: the last one of its transfer, or one of a queue for this output alone.
     /// Others have a part in its wait if they were sent on from the same input until now; in that of the last one also if they
     /// have sent over the link since this was last idle.
-    pub(super) fn note_queued(&mut self, now: u64, out: u32, input: u32, asked: &Asked) {
+    pub(super) fn note_queued(&mut self, now: u64, out: u32, asked: &Asked) {
         let beside = self.ports[out as usize].other;
-        let own = self.ports[input as usize].input;
+        let own = self.ports[asked.input as usize].input;
         let before = if own.busy_until < now { NONE } else { own.served };
-        let is_other = |by: u32| by != NONE && (by ^ asked.transfer) & !REQUESTS != 0;
+        let is_other = |by: u32| by != NONE && (by ^ asked.transfer()) & !REQUESTS != 0;
         let (cause, link, by) = match (is_other(beside), is_other(before)) {
             (true, _) if asked.is_last => (HeldCause::Arbitration, out, Some(beside)),
             (false, true) => (HeldCause::HeadOfLine, out, Some(before)),
             _ if asked.is_last && self.has_dllps => return self.note_dllps(now, out, asked),
             _ => return,
         };
-        let (_, visible) = self.ready_and_visible(asked);
+        let visible = asked.visible();
         if visible < now {
-            self.keep_longest(asked.transfer, Held { cause, link, by, time: now - visible });
+            self.keep_longest(asked.transfer(), Held { cause, link, by, time: now - visible });
         }
     }
 
     /// The last packet of a transfer leaves a buffer over `out`: since the link was idle, none but DLLPs and its own packets
     /// went over it.
     fn note_dllps(&mut self, now: u64, out: u32, asked: &Asked) {
-        let (_, visible) = self.ready_and_visible(asked);
-        let passed = self.dllps[out as usize].passed.saturating_mul(self.wires[out as usize].dllp_time);
-        let time = passed.min(now.saturating_sub(visible));
+        let passed = self.dllps[out as usize].passed.saturating_mul(self.ports[out as usize].wire.dllp_time);
+        let time = passed.min(now.saturating_sub(asked.visible()));
         if time > 0 {
-            self.keep_longest(asked.transfer, Held { cause: HeldCause::Dllp, link: out, by: None, time });
+            self.keep_longest(asked.transfer(), Held { cause: HeldCause::Dllp, link: out, by: None, time });
         }
     }
 

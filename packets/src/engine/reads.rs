@@ -75,7 +75,7 @@ impl Engine {
         let number = id | REQUESTS;
         let mut requests = self.begin(now, number, &requests)?;
         requests.payload = 1;
-        let node = self.wires[requests.first as usize].from;
+        let node = self.ports[requests.first as usize].wire.from;
         self.transfers.insert(number, requests);
         self.source_ready(now, node, number);
         Ok(())
@@ -101,7 +101,7 @@ impl Engine {
         {
             self.transfer_mut(id).held.add((cause, link, by), now - since);
         }
-        let node = self.wires[node as usize].from;
+        let node = self.ports[node as usize].wire.from;
         self.source_ready(now, node, id);
     }
 

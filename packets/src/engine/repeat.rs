@@ -42,7 +42,7 @@ impl Engine {
         }
         if let Some(cycles) = &mut self.cycles {
             for (&link, before) in component.links.iter().zip(&saved.links) {
-                let grants = self.sums[link as usize].counts.packets - before.counts.packets;
+                let grants = self.ports[link as usize].sums.counts.packets - before.counts.packets;
                 cycles.repeat(link, grants, n, period);
             }
         }
@@ -54,7 +54,7 @@ impl Engine {
         }
         self.add_periods(n, period, component, saved);
         for (&link, before) in component.links.iter().zip(&saved.links) {
-            let sums = &mut self.sums[link as usize];
+            let sums = &mut self.ports[link as usize].sums;
             sums.digest.repeat(before.digest, n, period);
             sums.visible.repeat(before.visible, n, period);
             sums.granted.repeat(before.granted, n, period);
@@ -67,7 +67,7 @@ impl Engine {
     /// Adds `n` times what has been counted since a state was saved, a period ago.
     fn add_periods(&mut self, n: u64, period: u64, component: &Component, saved: &Saved) {
         for (&link, LinkSums { counts: before, .. }) in component.links.iter().zip(&saved.links) {
-            let counts = &mut self.sums[link as usize].counts;
+            let counts = &mut self.ports[link as usize].sums.counts;
             let packets = n * (counts.packets - before.packets);
             counts.packets += packets;
             self.periods.skipped += packets;
@@ -102,6 +102,7 @@ impl Engine {
                 *moment += span;
             }
         });
+        self.asks_again(component);
         let later = |time: &mut u64| {
             if *time > now && *time != u64::MAX {
                 *time += span;

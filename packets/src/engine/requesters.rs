@@ -6,25 +6,14 @@ use crate::network::{LinkSettings, Network, Queues};
 impl Engine {
     /// The queue of a packet that came over `input` and waits for `out`.
     pub(super) fn queue_of(&self, input: u32, channel: u32, out: u32) -> u32 {
-        let input = &self.wires[input as usize];
-        let place = if input.queues == 1 { 0 } else { self.wires[out as usize].output_place };
+        let input = &self.ports[input as usize].wire;
+        let place = if input.queues == 1 { 0 } else { self.ports[out as usize].wire.output_place };
         input.first_queue + channel * input.queues + place
-    }
-
-    /// The number of an input's queue among the requesters of an output.
-    pub(super) fn slot_of_input(&self, out: u32, input: u32, channel: u32) -> u32 {
-        channel * self.wires[out as usize].stride + self.wires[input as usize].input_place
-    }
-
-    /// The number of an engine among them.
-    pub(super) fn slot_of_engine(&self, out: u32, engine: u32, channel: u32) -> u32 {
-        let wire = &self.wires[out as usize];
-        channel * wire.stride + wire.inputs + engine
     }
 
     /// Who has a slot at an output.
     pub(super) fn requester(&self, out: u32, slot: u32) -> Requester {
-        let wire = &self.wires[out as usize];
+        let wire = &self.ports[out as usize].wire;
         let (channel, place) = wire.channel_and_place(slot);
         if place >= wire.inputs {
             return Requester::Engine { node: wire.from, engine: place - wire.inputs };

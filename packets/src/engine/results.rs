@@ -52,7 +52,7 @@ impl Engine {
     /// What crossed each link until `at`, no earlier than [`Self::reached`]. Packets count as a whole, times until then.
     #[must_use]
     pub fn counts(&self, at: u64) -> Vec<LinkCounts> {
-        let mut waiting = vec![0_u64; self.sums.len()];
+        let mut waiting = vec![0_u64; self.ports.len()];
         for queue in &self.queues {
             let mut at = queue.first;
             while at != NONE {
@@ -70,7 +70,7 @@ impl Engine {
             }
         }
         let waited = |(link, waiting): (u32, u64)| {
-            let sums = &self.sums[link as usize];
+            let sums = &self.ports[link as usize].sums;
             let (busy, starved) = self.times_until(at, link);
             LinkCounts {
                 waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
@@ -87,9 +87,9 @@ impl Engine {
     /// Picoseconds until `at`, no earlier than its last grant, in which a link has sent, and in which it was free and nobody who
     /// asked for it had credit.
     pub(super) fn times_until(&self, at: u64, link: u32) -> (u64, u64) {
-        let counts = &self.sums[link as usize].counts;
+        let counts = &self.ports[link as usize].sums.counts;
         let (free_at, dllps) = self.busy_until(at, link);
-        let of_dllps = dllps * self.wires[link as usize].dllp_time;
+        let of_dllps = dllps * self.ports[link as usize].wire.dllp_time;
         let busy = (counts.busy + of_dllps).saturating_sub(free_at.saturating_sub(at));
         let since = self.ports[link as usize].starved_since.saturating_add(of_dllps);
         (busy, counts.starved + at.saturating_sub(since))
@@ -117,12 +117,16 @@ impl Engine {
     /// A digest of all grants: time, link, transfer.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        self.sums.iter().fold(0, |sum: u64, sums| sum.wrapping_add(sums.digest.value()))
+        self.ports.iter().fold(0, |sum: u64, port| sum.wrapping_add(port.sums.digest.value()))
     }
 
     /// Whether every buffer is empty and every credit at home, at a time when all notices were taken.
     #[must_use]
     pub fn is_drained(&mut self, now: u64) -> bool {
-        self.queues.iter().all(|queue| queue.first == NONE) && self.credits.iter_mut().all(|credit| credit.is_home(now))
+        let channels = self.network.channels as usize;
+        let of_link = |at: usize| &self.network.links[at / channels];
+        let mut credits = self.credits.iter_mut().enumerate();
+        let is_home = credits.all(|(at, credit)| credit.is_home(now, of_link(at).buffer, of_link(at).headers));
+        is_home && self.queues.iter().all(|queue| queue.first == NONE)
     }
 }

@@ -1,9 +1,11 @@
 //! What a grant brings about: a packet, or a piece of one, is on its way, and its room is free.
 
+use weir_plugin_api::Head;
+
 use super::events::Event;
 use super::grants::{Asked, Offer};
 use super::sums::LinkSums;
-use super::{Engine, NONE, OF_LINK, Packet, REQUESTS, Requester};
+use super::{Engine, NONE, OF_LINK, Packet, Port, REQUESTS};
 
 impl Engine {
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
@@ -13,13 +15,59 @@ impl Engine {
         if self.cycles.is_some() {
             self.record_grant(now, offer, &asked);
         }
-        let wire = &mut self.wires[out as usize];
-        let bytes = asked.bytes;
-        let sent = now.saturating_add(wire.time(bytes));
-        let (first, end) = wire.masks;
-        self.asking[(first + slot / 64) as usize] &= !(1 << (slot % 64));
-        self.note(now, sent, out, &asked, bytes);
+        let sent = self.begin_to_send(now, out, &asked);
+        if asked.input == NONE {
+            self.leave_engine(now, sent, out, &asked);
+        } else {
+            if asked.is_last || self.ports[asked.input as usize].wire.queues > 1 {
+                self.note_queued(now, out, &asked);
+            }
+            self.leave_queue(now, sent, out, &asked);
+        }
+        self.send_on(now, sent, out, &asked);
+        if asked.input == NONE {
+            let node = self.ports[out as usize].wire.from;
+            self.source_granted(now, node, &asked);
+        }
+        if self.ports[out as usize].asking > 0 {
+            self.wake(out, sent);
+        }
+        asked.head.bytes
+    }
+
+    /// A packet of a transfer is sent from its source.
+    fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+        self.ports[out as usize].sums.granted.add(now);
+        let transfer = self.transfer_mut(asked.transfer());
+        transfer.held.end(now);
+        transfer.left -= asked.units();
+        transfer.granted += 1;
+        transfer.is_asking = false;
+        if let Some(read) = &mut transfer.read {
+            read.pending -= asked.units();
+        }
+        if asked.is_last {
+            self.periods.forget();
+            if asked.transfer() < REQUESTS {
+                self.notices.push(sent, Event::Sent(asked.transfer()));
+            }
+        }
+    }
+
+    /// An output is taken, and its credit: counts what is sent. Returns when it has been.
+    fn begin_to_send(&mut self, now: u64, out: u32, asked: &Asked) -> u64 {
+        self.hops += 1;
+        let Head { slot, bytes, payload, channel, transfer, .. } = asked.head;
         let port = &mut self.ports[out as usize];
+        let sent = now.saturating_add(port.wire.time(bytes));
+        self.asking[(port.wire.masks.0 + slot / 64) as usize] &= !(1 << (slot % 64));
+        port.asking -= 1;
+        let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
+        let room = credit.room(payload, Some(bytes - payload));
+        credit.take(room);
+        if let Some(fills) = &mut self.fills {
+            fills.add(now, out, u64::from(room.bytes));
+        }
         if port.free_at == now {
             port.before = port.sending;
         } else {
@@ -28,115 +76,67 @@ impl Engine {
                 self.dllps[out as usize].wake(now);
             }
         }
-        if port.before != asked.transfer {
+        if port.before != transfer.0 {
             port.other = port.before;
         }
-        (port.free_at, port.sent_dllp) = (sent, false);
-        if port.starved_since != u64::MAX {
-            self.end_starved(now, out);
-        }
-        let ready = match asked.requester {
-            Requester::Queue { queue, input } => {
-                if asked.is_last || self.wires[input as usize].queues > 1 {
-                    self.note_queued(now, out, input, &asked);
-                }
-                self.leave_queue(now, sent, queue, input, asked.piece)
-            }
-            Requester::Engine { .. } => self.leave_engine(now, sent, out, &asked),
-        };
-        self.ports[out as usize].sending = asked.transfer;
-        self.send_on(now, sent, out, ready, &asked);
-        if let Requester::Engine { node, engine } = asked.requester {
-            self.source_granted(now, node, engine, &asked);
-        }
-        if self.asking[first as usize..end as usize].iter().any(|&word| word != 0) {
-            self.wake(out, sent);
-        }
-        bytes
-    }
-
-    /// A packet of a transfer is sent from its source. Returns when it was ready there.
-    fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) -> u64 {
-        self.sums[out as usize].granted.add(now);
-        let transfer = self.transfer_mut(asked.transfer);
-        transfer.held.end(now);
-        transfer.left -= u64::from(asked.units);
-        transfer.granted += 1;
-        transfer.is_asking = false;
-        if let Some(read) = &mut transfer.read {
-            read.pending -= u64::from(asked.units);
-        }
-        let ready = transfer.ready;
-        if asked.is_last {
-            self.periods.forget();
-            if asked.transfer < REQUESTS {
-                self.notices.push(sent, Event::Sent(asked.transfer));
-            }
-        }
-        ready
-    }
-
-    /// Counts a grant, and takes its credit.
-    fn note(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, bytes: u32) {
-        self.hops += 1;
-        let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
-        let room = credit.room(asked.piece, Some(bytes - asked.piece));
-        credit.take(room);
-        let inside = self.credits_of(out);
-        if let Some(fills) = &mut self.fills {
-            fills.add(now, out, room.bytes);
-        }
-        let LinkSums { counts, digest, .. } = &mut self.sums[out as usize];
-        digest.add(now, out, asked.transfer);
+        (port.free_at, port.sent_dllp, port.sending) = (sent, false, transfer.0);
+        port.inside += u64::from(room.bytes);
+        port.end_starved(now);
+        let LinkSums { counts, digest, .. } = &mut port.sums;
+        digest.add(now, out, transfer.0);
         counts.packets += 1;
-        counts.payload += u64::from(asked.piece);
+        counts.payload += u64::from(payload);
         counts.wire += u64::from(bytes);
         counts.busy += sent - now;
-        counts.deepest = counts.deepest.max(inside);
+        counts.deepest = counts.deepest.max(port.inside);
+        sent
     }
 
-    /// A piece of the first packet of a queue is sent: its room is free once it has left. Returns when the packet was ready at
-    /// its source.
-    fn leave_queue(&mut self, now: u64, sent: u64, queue: u32, input: u32, piece: u32) -> u64 {
-        let at = self.queues[queue as usize].first;
+    /// A piece of the first packet of a queue is sent over `out`: its room is free once it has left.
+    fn leave_queue(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+        let Asked { from: queue, input, header, .. } = *asked;
+        let own = &mut self.queues[queue as usize];
+        let at = own.first;
         let packet = &mut self.packets[at as usize];
-        packet.payload -= piece;
-        let Packet { payload: rest, next, out, channel, header, transfer, ready, .. } = *packet;
-        let wire = &self.wires[input as usize];
-        // A header leaves with the last piece.
-        let header = (rest == 0).then_some(wire.header_of(header));
-        let own = &mut self.ports[input as usize].input;
-        own.accepted = out;
-        if wire.is_serial {
-            (own.busy_until, own.served) = (sent, transfer);
+        packet.payload -= asked.head.payload;
+        let is_whole = packet.payload == 0;
+        let port = &mut self.ports[input as usize];
+        port.input.accepted = out;
+        if port.wire.is_serial {
+            (port.input.busy_until, port.input.served) = (sent, asked.transfer());
         }
-        let free = own.busy_until.max(now);
-        self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
-        if rest == 0 {
-            self.sums[out as usize].granted.add(now);
-            self.send_dllp(sent, input);
-            self.queues[queue as usize].first = next;
+        let free = port.input.busy_until.max(now);
+        // A header leaves with the last piece.
+        let header = is_whole.then_some(port.wire.header_of(header));
+        let known = sent.saturating_add(port.wire.credit_return);
+        if is_whole {
+            let next = packet.next;
+            own.first = next;
             self.free_packets.push(at);
             if next == NONE {
-                self.queues[queue as usize].last = NONE;
+                own.last = NONE;
             } else {
-                self.note_blocked(free, next, (out, transfer));
+                self.note_blocked(free, next, (out, asked.transfer()));
             }
+            self.ports[out as usize].sums.granted.add(now);
+            self.send_dllp(sent, input);
         }
+        self.give(known, input, asked.head.channel, asked.head.payload, header);
         self.head_changed(now, free, queue);
-        ready
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
-    fn give(&mut self, time: u64, link: u32, channel: u16, payload: u32, header: Option<u32>) {
-        let credit = &mut self.credits[(link * self.network.channels + u32::from(channel)) as usize];
+    fn give(&mut self, time: u64, link: u32, channel: u32, payload: u32, header: Option<u32>) {
+        let credit = &mut self.credits[(link * self.network.channels + channel) as usize];
         let room = credit.room(payload, header);
         credit.give(time, room);
         if let Some(fills) = &mut self.fills {
-            fills.remove(self.now, link, room.bytes);
+            fills.remove(self.now, link, u64::from(room.bytes));
         }
+        let port = &mut self.ports[link as usize];
+        port.inside -= u64::from(room.bytes);
         // It stays starved: of parallel inputs later room may be known earlier.
-        if self.ports[link as usize].is_starved {
+        if port.is_starved {
             self.wake(link, time);
         }
     }
@@ -148,84 +148,97 @@ impl Engine {
         if first == NONE {
             return;
         }
-        let visible = self.packets[first as usize].visible.max(free);
-        if visible > now {
-            self.events.push(visible, Event::Visible(queue));
+        let Packet { visible, out, .. } = self.packets[first as usize];
+        let visible = visible.max(free);
+        if visible <= now {
+            self.ask_from_queue(now, queue);
         } else {
-            self.ask_from_queue(queue);
+            self.ask_later(now, visible, out, queue);
+        }
+    }
+
+    /// The first packet of a queue asks for `out` from `visible` on. Where that grants nothing before, the packet stands on its
+    /// list at once, which saves an event; unless its input has several queues, of which another may be served until then.
+    fn ask_later(&mut self, now: u64, visible: u64, out: u32, queue: u32) {
+        let port = &self.ports[out as usize];
+        if port.free_at > now && port.free_at >= visible && !port.is_down && !self.may_decline {
+            self.ask_from_queue(now, queue);
+        } else {
+            self.events.push(visible, Event::Visible(queue));
         }
     }
 
     /// A packet, or a piece, is on its way over a link.
-    fn send_on(&mut self, now: u64, sent: u64, out: u32, ready: u64, asked: &Asked) {
-        let Asked { transfer, piece: payload, channel, header, place, is_last, .. } = *asked;
+    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+        let Asked { place, header, is_last, .. } = *asked;
+        let Head { channel, payload, ready, transfer, priority, weight, .. } = asked.head;
         let next = self.routes[place as usize + 1];
         if next == NONE {
-            let latency = self.wires[out as usize].latency;
+            let latency = self.ports[out as usize].wire.latency;
             return self.deliver(sent.saturating_add(latency), out, asked);
         }
-        let visible = self.visible_at(now, sent, out, next, payload, header);
-        self.sums[next as usize].visible.add(visible);
-        let place = place + 1;
-        let packet =
-            Packet { visible, ready, transfer, payload, next: NONE, out: next, place, channel, header, is_last };
-        let queue = self.queue_of(out, u32::from(channel), next);
-        let at = self.new_packet(packet);
-        let last = std::mem::replace(&mut self.queues[queue as usize].last, at);
+        let Port { wire, input, .. } = &mut self.ports[out as usize];
+        let (input_free, queue) = (input.busy_until, wire.first_queue + channel * wire.queues);
+        let is_one_queue = wire.queues == 1;
+        let (latency, is_stored, node) = (wire.latency, wire.is_stored, wire.from);
+        let header_time = if header == OF_LINK { wire.header_time } else { wire.time(u32::from(header)) };
+        let Port { wire: onwards, sums, .. } = &mut self.ports[next as usize];
+        let queue = if is_one_queue { queue } else { queue + onwards.output_place };
+        let visible = if is_stored {
+            sent.saturating_add(latency)
+        } else {
+            let lead = onwards.lead(sent - now, node, payload, header);
+            now.saturating_add(latency).saturating_add(lead.max(header_time))
+        };
+        sums.visible.add(visible);
+        let at = self.new_packet(Packet {
+            visible,
+            ready: ready.0,
+            transfer: transfer.0,
+            priority,
+            weight,
+            payload,
+            next: NONE,
+            out: next,
+            place: place + 1,
+            channel: channel as u16,
+            header,
+            is_last,
+        });
+        let own = &mut self.queues[queue as usize];
+        let last = std::mem::replace(&mut own.last, at);
         if last == NONE {
-            self.queues[queue as usize].first = at;
-            let visible = visible.max(self.ports[out as usize].input.busy_until);
-            self.events.push(visible, Event::Visible(queue));
+            own.first = at;
+            self.ask_later(now, visible.max(input_free), next, queue);
         } else {
             self.packets[last as usize].next = at;
         }
     }
 
-    /// When a packet that is sent over `out` from `now` to `sent` can be sent on over `next`.
-    fn visible_at(&mut self, now: u64, sent: u64, out: u32, next: u32, payload: u32, own: u16) -> u64 {
-        let wire = &mut self.wires[out as usize];
-        let header = if own == OF_LINK { wire.header_time } else { wire.time(u32::from(own)) };
-        let wire = &self.wires[out as usize];
-        let latency = wire.latency;
-        if wire.is_stored {
-            return sent.saturating_add(latency);
-        }
-        // Its tail must keep up: all its pieces together take no longer than what is still to come.
-        let largest = self.wires[next as usize].piece(wire);
-        let onwards = &mut self.wires[next as usize];
-        let pieces = if payload <= largest { 1 } else { payload.div_ceil(largest) };
-        let here = (sent - now).saturating_sub(onwards.time(payload + pieces * onwards.header_of(own)));
-        now.saturating_add(latency).saturating_add(here.max(header))
-    }
-
     /// A packet, or a piece, is at its destination from `time` on.
     fn deliver(&mut self, time: u64, out: u32, asked: &Asked) {
-        let transfer = self.transfer_mut(asked.transfer);
+        let id = asked.transfer();
+        let transfer = self.transfer_mut(id);
         let before = transfer.missing;
-        transfer.missing -= u64::from(asked.units);
+        transfer.missing -= asked.units();
         let is_last = transfer.missing == 0;
         let is_counted = transfer.read.is_some() || transfer.window != u64::MAX;
         // A packet that was split has come with its last piece.
         let counts = is_counted && transfer.has_completed(before);
-        self.periods.delivered(asked.transfer);
-        if asked.transfer >= REQUESTS {
-            let answered = time.saturating_add(self.service(asked.transfer));
-            self.events.push(answered, Event::Come(asked.transfer));
+        self.periods.delivered(id);
+        if id >= REQUESTS {
+            let answered = time.saturating_add(self.service(id));
+            self.events.push(answered, Event::Come(id));
         } else if is_last {
             self.periods.forget();
-            self.notices.push(time, Event::Ended(asked.transfer));
+            self.notices.push(time, Event::Ended(id));
         } else if counts {
-            self.events.push(time, Event::Come(asked.transfer));
+            self.events.push(time, Event::Come(id));
         }
         self.send_dllp(time, out);
-        let wire = &self.wires[out as usize];
-        self.give(
-            time.saturating_add(wire.credit_return),
-            out,
-            asked.channel,
-            asked.piece,
-            Some(asked.bytes - asked.piece),
-        );
+        let known = time.saturating_add(self.ports[out as usize].wire.credit_return);
+        let Head { channel, payload, bytes, .. } = asked.head;
+        self.give(known, out, channel, payload, Some(bytes - payload));
     }
 
     /// Lets an output look again at `time`.

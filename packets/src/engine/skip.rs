@@ -152,7 +152,7 @@ impl Engine {
             sets.push(vec![id]);
             // A read and its requests depend on each other, whatever links they share.
             let answers = if id < REQUESTS { &[][..] } else { self.route(id & !REQUESTS) };
-            let node = self.wires[self.transfer(id).first as usize].from as usize;
+            let node = self.ports[self.transfer(id).first as usize].wire.from as usize;
             let queue = self.sources[node].is_queue().then_some(self.ports.len() + node);
             let links = self.route(id).iter().chain(answers).flat_map(|&link| self.with_opposite(link));
             for place in links.map(|link| link as usize).chain(queue) {
@@ -282,7 +282,7 @@ impl Engine {
 
     /// What each link of a set has granted since a state was saved.
     fn granted_since(&self, component: &Component, saved: &Saved) -> Vec<Digest> {
-        let since = |(&link, before): (&u32, &LinkSums)| self.sums[link as usize].digest.since(before.digest);
+        let since = |(&link, before): (&u32, &LinkSums)| self.ports[link as usize].sums.digest.since(before.digest);
         component.links.iter().zip(&saved.links).map(since).collect()
     }
 
@@ -292,7 +292,7 @@ impl Engine {
             (Counted { left: t.left, missing: t.missing, granted: t.granted, come: t.come }, t.held.clone())
         };
         let transfers = component.transfers.iter().map(counted).collect();
-        let links = component.links.iter().map(|&link| self.sums[link as usize]).collect();
+        let links = component.links.iter().map(|&link| self.ports[link as usize].sums).collect();
         let areas = self.areas(time, component);
         let mut moments = Vec::new();
         self.each_moment(component, |moment| moments.push(*moment));
@@ -301,7 +301,7 @@ impl Engine {
 
     /// A link, and the one that carries DLLPs for its packets.
     fn with_opposite(&self, link: u32) -> impl Iterator<Item = u32> + use<> {
-        let over = self.wires[link as usize].dllps_over;
+        let over = self.ports[link as usize].wire.dllps_over;
         std::iter::once(link).chain((over != NONE).then_some(over))
     }
 

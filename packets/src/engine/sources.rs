@@ -166,11 +166,11 @@ impl Engine {
     }
 
     /// The packet of a transfer at an engine has been granted: its next one, or the next one of another transfer.
-    pub(super) fn source_granted(&mut self, now: u64, node: u32, engine: u32, asked: &Asked) {
-        let (id, is_last) = (asked.transfer, asked.is_last);
+    pub(super) fn source_granted(&mut self, now: u64, node: u32, asked: &Asked) {
+        let (id, is_last) = (asked.transfer(), asked.is_last);
         let source = &mut self.sources[node as usize];
         if is_last {
-            source.end(engine, id);
+            source.end(asked.from, id);
         }
         if let Some(queue) = &mut source.queue {
             queue.left(id);

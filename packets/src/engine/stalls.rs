@@ -1,5 +1,6 @@
 //! Why a source that has a packet ready does not send it: looked up when the wait begins.
 
+use super::grants::{Asked, slots_of};
 use super::{Engine, NONE, REQUESTS};
 
 /// Why a packet that is ready at its source does not start.
@@ -162,13 +163,16 @@ pub(super) fn push_reason(reason: Option<Reason>, to: &mut Vec<u64>) {
 impl Engine {
     /// The reasons of waits at an output's source that have begun by `now`.
     pub(super) fn explain_waits(&mut self, now: u64, out: u32) {
-        if self.ports[out as usize].unexplained.is_empty() {
-            return;
-        }
         let mut waiting = std::mem::take(&mut self.ports[out as usize].unexplained);
-        waiting.retain(|&id| {
+        waiting.retain_mut(|wait| {
+            let id = wait.transfer;
+            if wait.since > now {
+                return true;
+            }
             let Some(Wait { since, reason: None }) = self.transfer(id).held.open else { return false };
             if since > now {
+                // It was moved on with its set.
+                wait.since = since;
                 return true;
             }
             let reason = self.reason(now, id);
@@ -215,11 +219,11 @@ impl Engine {
             if transfer != id {
                 return (HeldCause::HeadOfLine, next, transfer);
             }
-            if let Some(other) = self.served_beside(next, id) {
+            if let Some(other) = self.served_beside(now, next, id) {
                 return (HeldCause::Arbitration, next, other);
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
-            let wire = &self.wires[next as usize];
+            let wire = &self.ports[next as usize].wire;
             let credit = &self.credits[(next * self.network.channels + channel) as usize];
             if !credit.is_full(now, credit.room(wire.payload, Some(wire.header))) {
                 break;
@@ -235,23 +239,29 @@ impl Engine {
     }
 
     /// Another transfer that an output serves now, or has served right before, or that asks for it.
-    fn served_beside(&self, out: u32, id: u32) -> Option<u32> {
+    fn served_beside(&self, now: u64, out: u32, id: u32) -> Option<u32> {
         let port = &self.ports[out as usize];
         let served = [port.sending, port.before].into_iter().find(|&other| other != NONE && other != id);
-        served.or_else(|| self.another_asking(out, id))
+        served.or_else(|| self.another_asking(now, out, id))
     }
 
     /// Another transfer that asks for an output, the first by requester.
-    fn another_asking(&self, out: u32, id: u32) -> Option<u32> {
+    fn another_asking(&self, now: u64, out: u32, id: u32) -> Option<u32> {
         let words = (0..).zip(&self.asking[self.mask(out)]);
-        let slots = words
-            .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit));
-        slots.map(|slot| self.asked(out, slot).transfer).find(|&transfer| transfer != id)
+        let slots = words.flat_map(|(word, &bits)| slots_of(word, bits));
+        let mut asks = slots.map(|slot| self.asked(out, slot)).filter(|asked| self.asks_by(now, asked));
+        asks.find(|asked| asked.transfer() != id).map(Asked::transfer)
+    }
+
+    /// Whether a packet asks already at `now`: it may have been put on the list of its output in advance.
+    fn asks_by(&self, now: u64, asked: &Asked) -> bool {
+        let is_free = |input: u32| self.may_decline || self.ports[input as usize].input.busy_until <= now;
+        asked.visible() <= now && (asked.input == NONE || is_free(asked.input))
     }
 
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
     pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
-        let wire = &self.wires[link as usize];
+        let wire = &self.ports[link as usize].wire;
         let first = wire.first_queue + channel * wire.queues;
         let heads = (first..first + wire.queues).map(|queue| self.queues[queue as usize].first);
         let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;

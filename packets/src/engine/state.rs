@@ -13,19 +13,12 @@ impl Engine {
         let mut hash = 0_u64;
         for &link in &component.links {
             let port = &self.ports[link as usize];
-            let words = [port.free_at.saturating_sub(now), self.asking[self.mask(link).start], self.credits_of(link)];
+            let words = [port.free_at.saturating_sub(now), self.asking[self.mask(link).start], port.inside];
             for word in words {
                 hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
             }
         }
         hash
-    }
-
-    /// Bytes in the buffer of a link, or on their way to it, of all channels.
-    pub(super) fn credits_of(&self, link: u32) -> u64 {
-        let channels = self.network.channels as usize;
-        let first = link as usize * channels;
-        self.credits[first..first + channels].iter().map(|credit| credit.inside).sum()
     }
 
     /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell. For whom packets wait on
@@ -37,7 +30,7 @@ impl Engine {
         for &link in &component.links {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
-            state.extend([port.free_at.saturating_sub(now), wake_at]);
+            state.extend([port.free_at.saturating_sub(now), wake_at, port.inside]);
             state.push(u64::from(port.starved_since != u64::MAX));
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.push(u64::from(port.sent_dllp));
@@ -47,7 +40,7 @@ impl Engine {
             for channel in 0..channels {
                 self.credits[(link * channels + channel) as usize].state(now, &mut state);
             }
-            let (arbiter, before) = (&self.arbiters[self.arbiter_of[link as usize] as usize], state.len());
+            let (arbiter, before) = (&self.arbiters[self.ports[link as usize].arbiter as usize], state.len());
             if !arbiter.state(LinkId(link), &mut state).map_err(|error| failed(link, error))? {
                 return Ok(None);
             }
@@ -73,7 +66,7 @@ impl Engine {
                 }
             }
             transfer.held.state(now, &mut state);
-            let node = self.wires[transfer.first as usize].from;
+            let node = self.ports[transfer.first as usize].wire.from;
             if !self.sources[node as usize].state(&mut state) {
                 return Ok(None);
             }
@@ -125,7 +118,7 @@ impl Engine {
     }
 
     pub(super) fn queues_of(&self, link: u32) -> (u32, u32) {
-        let wire = &self.wires[link as usize];
+        let wire = &self.ports[link as usize].wire;
         (wire.first_queue, wire.first_queue + wire.queues * self.network.channels)
     }
 
@@ -143,7 +136,7 @@ impl Engine {
                 component.transfers.binary_search(&id).is_ok()
             }
             Event::Visible(queue) => {
-                let link = self.wires.partition_point(|wire| wire.first_queue <= queue) as u32 - 1;
+                let link = self.ports.partition_point(|port| port.wire.first_queue <= queue) as u32 - 1;
                 component.links.binary_search(&link).is_ok()
             }
             Event::Wake(link) => component.links.binary_search(&link).is_ok(),

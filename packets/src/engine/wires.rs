@@ -7,40 +7,42 @@ use crate::wire::WireRate;
 
 /// A link, as grants need it.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Wire {
     pub(super) latency: u64,
     pub(super) credit_return: u64,
     /// How long its header takes.
     pub(super) header_time: u64,
     /// The last two numbers of bytes, and how long they take: few sizes cross a link.
-    recent: [(u32, u64); 2],
-    rate: WireRate,
+    recent_times: [u64; 2],
+    recent: [u32; 2],
     pub(super) header: u32,
-    /// How long one of its DLLPs takes.
-    pub(super) dllp_time: u64,
-    /// The link that carries DLLPs for its packets; [`NONE`] for none.
-    pub(super) dllps_over: u32,
     pub(super) payload: u32,
     /// Largest payload of packets from other ports, where it leads down from a node that splits.
     split: u32,
-    pub(super) from: u32,
     to: u32,
+    pub(super) from: u32,
     /// Requesters of the link per channel; the first are inputs, the others engines.
     pub(super) stride: u32,
-    /// Where those inputs are in the list of all.
-    pub(super) first_input: u32,
-    pub(super) inputs: u32,
+    /// The first word of its mask of requesters, and the one after the last; and its first place among all requesters.
+    pub(super) masks: (u32, u32),
+    pub(super) first_slot: u32,
     /// Its place among the inputs of the node that it enters, and among the outputs of that which it leaves.
     pub(super) input_place: u32,
     pub(super) output_place: u32,
     /// Queues per channel at its far end, and the first of all.
     pub(super) queues: u32,
     pub(super) first_queue: u32,
-    /// The first word of its mask of requesters, and the one after the last; and its first place among all requesters.
-    pub(super) masks: (u32, u32),
-    pub(super) first_slot: u32,
     pub(super) is_serial: bool,
     pub(super) is_stored: bool,
+    /// Where its inputs are in the list of all, and how many.
+    pub(super) first_input: u32,
+    pub(super) inputs: u32,
+    /// The link that carries DLLPs for its packets; [`NONE`] for none.
+    pub(super) dllps_over: u32,
+    /// How long one of its DLLPs takes.
+    pub(super) dllp_time: u64,
+    rate: Box<WireRate>,
 }
 
 /// The links, and all inputs of nodes in one list.
@@ -66,8 +68,9 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
             latency: link.latency,
             credit_return: link.credit_return,
             header_time: link.rate.time(u64::from(link.header)),
-            recent: [(0, 0); 2],
-            rate: link.rate,
+            recent_times: [0; 2],
+            recent: [0; 2],
+            rate: Box::new(link.rate),
             header: link.header,
             dllp_time: link.rate.time(u64::from(link.dllp)),
             dllps_over: network.opposite[id].filter(|&over| network.links[over as usize].dllp > 0).unwrap_or(NONE),
@@ -94,8 +97,8 @@ pub(super) fn wires(network: &Network) -> (Vec<Wire>, Vec<u32>) {
 impl Wire {
     /// It has another rate from now on.
     pub(super) fn change(&mut self, link: &LinkSettings) {
-        self.rate = link.rate;
-        self.recent = [(0, 0); 2];
+        *self.rate = link.rate;
+        (self.recent, self.recent_times) = ([0; 2], [0; 2]);
         self.header_time = link.rate.time(u64::from(link.header));
         self.dllp_time = link.rate.time(u64::from(link.dllp));
     }
@@ -103,14 +106,30 @@ impl Wire {
     /// Picoseconds that `bytes` take.
     #[inline]
     pub(super) fn time(&mut self, bytes: u32) -> u64 {
-        if self.recent[0].0 == bytes {
-            return self.recent[0].1;
+        if self.recent[0] != bytes {
+            self.look_up(bytes);
         }
+        self.recent_times[0]
+    }
+
+    /// Makes a number of bytes the one of which the time was asked last.
+    #[cold]
+    fn look_up(&mut self, bytes: u32) {
         self.recent.swap(0, 1);
-        if self.recent[0].0 != bytes {
-            self.recent[0] = (bytes, self.rate.time(u64::from(bytes)));
+        self.recent_times.swap(0, 1);
+        if self.recent[0] != bytes {
+            self.recent[0] = bytes;
+            self.recent_times[0] = self.rate.time(u64::from(bytes));
         }
-        self.recent[0].1
+    }
+
+    /// How much of the time that `payload` takes on the link that it comes by must pass before it begins on this one, so that its
+    /// tail keeps up: all its pieces together take no longer than what is still to come.
+    #[inline]
+    pub(super) fn lead(&mut self, takes: u64, node: u32, payload: u32, own: u16) -> u64 {
+        let largest = self.piece(node);
+        let pieces = if payload <= largest { 1 } else { payload.div_ceil(largest) };
+        takes.saturating_sub(self.time(payload + pieces * self.header_of(own)))
     }
 
     /// Bytes of header of packets with this one of their own, or none.
@@ -125,9 +144,9 @@ impl Wire {
         if slot < self.stride { (0, slot) } else { (slot / self.stride, slot % self.stride) }
     }
 
-    /// Largest payload that may leave over it of a packet that came in over `input`.
+    /// Largest payload that may leave over it of a packet that came in from `node`.
     #[inline]
-    pub(super) fn piece(&self, input: &Self) -> u32 {
-        if self.to == input.from { self.payload } else { self.payload.min(self.split) }
+    pub(super) fn piece(&self, node: u32) -> u32 {
+        if self.to == node { self.payload } else { self.payload.min(self.split) }
     }
 }
