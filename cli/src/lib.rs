@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Args, Command};
 use crate::failure::{Exit, message, print};
@@ -53,10 +53,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, program: Option<PathBu
         return u8::from(weir_plugin_host::child_main(&file) != ExitCode::SUCCESS);
     }
     plugins::open_with(program);
-    match Args::try_parse_from(arguments) {
+    match parsed(arguments) {
         Ok(args) => command(args) as u8,
         Err(usage) => shown(&usage) as u8,
     }
+}
+
+/// The arguments; a negative number behind an option is its value, which is then refused as one.
+fn parsed(arguments: Vec<OsString>) -> Result<Args, clap::Error> {
+    let takes_number = |arg: clap::Arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    let program = Args::command().mut_subcommands(|command| command.mut_args(takes_number));
+    Args::from_arg_matches(&program.try_get_matches_from(arguments)?)
 }
 
 fn command(args: Args) -> Exit {

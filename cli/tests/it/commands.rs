@@ -83,6 +83,24 @@ fn ignored_attributes_are_named_once() {
     assert_eq!(ended.stderr, "warning: -: arbiter `max-min` ignores the transfers' priority\n");
     let ended = run_with_input(&["run", "-", "--json", "--arbiter", "strict-priority"], text.as_bytes());
     assert_eq!(ended.stderr, "");
+    // Of packets it is the ports that choose.
+    let ended = run_with_input(&["run", "-", "--json", "--fidelity", "packet"], text.as_bytes());
+    let expected = "warning: -: port arbiter `round-robin` ignores the transfers' weight\n\
+                    warning: -: port arbiter `round-robin` ignores the transfers' priority\n";
+    assert_eq!(ended.stderr, expected);
+}
+
+#[test]
+fn empty_and_negative_values_of_options_are_refused_as_values() {
+    for (command, option, value, reason) in [
+        ("run", "--arbiter", "", "error: `--arbiter` is empty\n"),
+        ("run", "--fidelity", "", "error: `--fidelity` is empty\n"),
+        ("optimize", "--seed", "-1", "error: invalid value '-1' for '--seed <"),
+    ] {
+        let ended = run_with_input(&[command, "-", option, value], SHARED.as_bytes());
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.starts_with(reason), "{}", ended.stderr);
+    }
 }
 
 #[test]

@@ -32,8 +32,8 @@ pub(super) fn rings(
     ranks: &[u32],
     surroundings: &Surroundings<'_>,
 ) -> Result<Vec<Vec<u32>>, CallError> {
-    let Some(Order::Graph(file)) = &params.order else { return Ok(Vec::new()) };
-    if algorithm != Algorithm::Ring || params.levels.is_some() {
+    let Some(Order::Graph(file)) = &params.options.order else { return Ok(Vec::new()) };
+    if algorithm != Algorithm::Ring || params.options.levels.is_some() {
         let text = "order: of a graph file the rings are read, not trees; use `algorithm: ring` without `levels`";
         return Err(refused(format!("{text}, or leave `order` out")));
     }

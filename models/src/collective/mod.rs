@@ -17,7 +17,7 @@ mod formula;
 pub(crate) mod graph;
 mod levels;
 mod order;
-mod params;
+pub(crate) mod params;
 mod plan;
 mod resolve;
 mod ring_search;
@@ -141,12 +141,10 @@ impl Resolved for Collective {
         out: &mut Vec<Alternative>,
     ) -> Result<(), CallError> {
         let params = parse::<Self>(operation)?.params;
-        if params.algorithm != Some(Algorithm::Auto) {
+        if params.options.algorithm != Some(Algorithm::Auto) {
             return Ok(());
         }
-        // Whether a switch can add is not known from the topology: `nvls` must be named.
-        let all = Algorithm::ALL.iter().filter(|a| a.does(params.kind) && **a != Algorithm::Nvls);
-        let choices = all.map(|a| (a.word().to_owned(), a.word().into()));
+        let choices = Algorithm::choices(params.kind).map(|a| (a.word().to_owned(), a.word().into()));
         choose(operation, "algorithm", None, choices, out)
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::quantities::{Bandwidth, Bytes, Files, Node, Nodes, Positive, Time};
 
 /// What the ranks end up with. S is `size`, n the number of ranks; sizes count as in nccl-tests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub(crate) enum Kind {
@@ -31,8 +31,21 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::AllReduce,
+        Self::AllGather,
+        Self::ReduceScatter,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::AllToAll,
+        Self::Scatter,
+        Self::Gather,
+        Self::SendRecvChain,
+    ];
+
     /// As it is written.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
             Self::AllGather => "all-gather",
@@ -47,7 +60,7 @@ impl Kind {
     }
 
     /// Whether one rank differs from the others.
-    pub(super) fn is_rooted(self) -> bool {
+    pub(crate) fn is_rooted(self) -> bool {
         matches!(self, Self::Broadcast | Self::Reduce | Self::Scatter | Self::Gather)
     }
 
@@ -104,7 +117,7 @@ impl Algorithm {
     ];
 
     /// As it is written.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ring => "ring",
             Self::Tree => "tree",
@@ -122,6 +135,11 @@ impl Algorithm {
     /// What is meant where nothing is said: a ring where there is one, else all at once, as NCCL does.
     pub(super) fn usual(kind: Kind) -> Self {
         if Self::Ring.does(kind) { Self::Ring } else { Self::Direct }
+    }
+
+    /// Those among which `auto` chooses. Whether a switch can add is not known from the topology: `nvls` must be named.
+    pub(crate) fn choices(kind: Kind) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |algorithm| algorithm.does(kind) && *algorithm != Self::Nvls)
     }
 
     /// Whether it does a collective of a kind.
@@ -210,20 +228,11 @@ fn one() -> Positive {
     Positive(1.0)
 }
 
-/// The map under `collective`.
-#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+/// How ranks do a collective.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CollectiveParams {
-    /// What the ranks end up with.
-    pub(crate) kind: Kind,
-    /// Bytes as nccl-tests count them: of a rank's larger buffer.
-    pub(crate) size: Bytes,
-    /// The devices, in the order of rings and trees.
-    pub(crate) ranks: Nodes,
-    /// The root of broadcast, reduce, scatter and gather. Default: the first rank.
-    #[serde(default)]
-    #[schemars(with = "Node")]
-    pub(crate) root: Option<Node>,
+#[schemars(inline)]
+pub(crate) struct CollectiveOptions {
     /// Who sends what to whom. Default: ring where there is one, else direct.
     #[serde(default)]
     #[schemars(with = "Algorithm")]
@@ -243,7 +252,8 @@ pub(crate) struct CollectiveParams {
     pub(crate) reduce: Option<Bandwidth>,
     /// What a step costs beside the links.
     #[serde(default)]
-    pub(crate) protocol: Protocol,
+    #[schemars(with = "Protocol")]
+    pub(crate) protocol: Option<Protocol>,
     /// `ranks`: rings and trees follow `ranks`; `topology`: a ring that crosses slow links least; `{ graph: FILE }`: the rings of
     /// an NCCL_GRAPH_FILE, one for each channel. Default: ranks.
     #[serde(default)]
@@ -253,4 +263,22 @@ pub(crate) struct CollectiveParams {
     #[serde(default)]
     #[schemars(with = "Vec<Level>")]
     pub(crate) levels: Option<Vec<Level>>,
+}
+
+/// The map under `collective`.
+#[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CollectiveParams {
+    /// What the ranks end up with.
+    pub(crate) kind: Kind,
+    /// Bytes as nccl-tests count them: of a rank's larger buffer.
+    pub(crate) size: Bytes,
+    /// The devices, in the order of rings and trees.
+    pub(crate) ranks: Nodes,
+    /// The root of broadcast, reduce, scatter and gather. Default: the first rank.
+    #[serde(default)]
+    #[schemars(with = "Node")]
+    pub(crate) root: Option<Node>,
+    #[serde(flatten)]
+    pub(crate) options: CollectiveOptions,
 }

@@ -58,18 +58,18 @@ pub(crate) struct Collective {
 }
 
 impl Collective {
-    pub(super) fn of(params: &CollectiveParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
+    pub(crate) fn of(params: &CollectiveParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         check(params)?;
         let algorithm = algorithm(params)?;
         let given = ranks(params)?;
         let rings = graph::rings(params, algorithm, &given, surroundings)?;
-        let channels = params.channels.unwrap_or(rings.len().max(1) as u64);
+        let channels = params.options.channels.unwrap_or(rings.len().max(1) as u64);
         let (ranks, found) = ordered(params, given, surroundings)?;
         let n = ranks.len() as u64;
         // Each channel of each rank has a task at least.
         check_count(channels.saturating_mul(n), "channels: give fewer, or name fewer ranks")?;
         let steps = Steps { kind: params.kind, algorithm, n, size: params.size.0 };
-        let phases = match &params.levels {
+        let phases = match &params.options.levels {
             Some(levels) => levels::phases(levels, steps, &ranks, surroundings)?,
             None => {
                 let orders = match rings.is_empty() && channels > 1 {
@@ -79,6 +79,7 @@ impl Collective {
                 vec![vec![Group { ranks: (0..n as u32).collect(), steps, orders }]]
             }
         };
+        let protocol = params.options.protocol.unwrap_or_default();
         let collective = Self {
             kind: params.kind,
             algorithm,
@@ -86,10 +87,10 @@ impl Collective {
             ranks,
             phases,
             channels,
-            chunk: params.chunk.map(|chunk| chunk.0),
-            per_byte_added: params.reduce.map_or(0.0, |rate| PS_PER_S as f64 / rate.0),
-            lead: params.protocol.latency.0,
-            efficiency: params.protocol.efficiency.0,
+            chunk: params.options.chunk.map(|chunk| chunk.0),
+            per_byte_added: params.options.reduce.map_or(0.0, |rate| PS_PER_S as f64 / rate.0),
+            lead: protocol.latency.0,
+            efficiency: protocol.efficiency.0,
             found,
         };
         collective.check_amounts()?;
@@ -203,13 +204,13 @@ fn check(params: &CollectiveParams) -> Result<(), CallError> {
     if params.size.0 == 0 {
         return Err(refused("size: must not be 0; give the bytes of a rank"));
     }
-    if params.channels == Some(0) {
+    if params.options.channels == Some(0) {
         return Err(refused("channels: must not be 0; give 1 or more"));
     }
-    if params.chunk.is_some_and(|chunk| chunk.0 == 0) {
+    if params.options.chunk.is_some_and(|chunk| chunk.0 == 0) {
         return Err(refused("chunk: must not be 0; give a size, or leave it out"));
     }
-    if params.protocol.efficiency.0 > 1.0 {
+    if params.options.protocol.is_some_and(|protocol| protocol.efficiency.0 > 1.0) {
         return Err(refused("protocol.efficiency: must not be above 1; give payload over bytes on the links"));
     }
     Ok(())
@@ -218,7 +219,7 @@ fn check(params: &CollectiveParams) -> Result<(), CallError> {
 /// The algorithm, which does the kind.
 fn algorithm(params: &CollectiveParams) -> Result<Algorithm, CallError> {
     let (kind, n) = (params.kind, params.ranks.0.len());
-    let algorithm = params.algorithm.unwrap_or(Algorithm::usual(kind));
+    let algorithm = params.options.algorithm.unwrap_or(Algorithm::usual(kind));
     if algorithm == Algorithm::Auto {
         return Err(refused("algorithm: `auto` leaves it open; name an algorithm here"));
     }
@@ -230,7 +231,7 @@ fn algorithm(params: &CollectiveParams) -> Result<Algorithm, CallError> {
     if !algorithm.does(kind) {
         return Err(refused(format!("algorithm: `{word}` does no {kind_word}; choose one of {}, or auto", fitting())));
     }
-    if params.levels.is_none() && !algorithm.fits(kind, n as u64) {
+    if params.options.levels.is_none() && !algorithm.fits(kind, n as u64) {
         let text = format!("algorithm: `{word}` needs a power of two of ranks, not {n}; choose one of {}", fitting());
         return Err(refused(text));
     }
@@ -267,7 +268,7 @@ fn ordered(
     ranks: Vec<u32>,
     surroundings: &Surroundings<'_>,
 ) -> Result<(Vec<u32>, Option<Found>), CallError> {
-    if params.order != Some(Order::Topology) {
+    if params.options.order != Some(Order::Topology) {
         return Ok((ranks, None));
     }
     let found = order::by_topology(&ranks, surroundings);

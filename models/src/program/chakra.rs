@@ -11,14 +11,15 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
+use super::calls::What;
+use super::chakra_node::{ALL_RANKS, Node};
 use super::chakra_order::{Head, in_order};
 use super::collectives::{Member, Steps};
-use super::operations::{Dependency, FIRST_TAG, Operation, Problem, Program, Work, shown};
+use super::operations::{Dependency, Operation, Problem, Program, Work, shown};
 use super::params::ProgramParams;
 use super::process_groups::{GROUP_BITS, Group, groups};
-use super::protobuf::{Field, Value, fields};
+use crate::collective::params::Kind;
 use crate::operation::refused;
-use crate::quantities::MOST_BYTES;
 
 /// Picoseconds of a microsecond, the unit of durations.
 const US: f64 = 1e6;
@@ -62,6 +63,7 @@ pub(super) fn read_for(params: &ProgramParams, counts: bool) -> Result<Program, 
         node: 0,
         number: 0,
         groups: groups(&params.groups, ranks)?,
+        plans: params.collectives.is_some(),
         counts,
     };
     for (rank, file) in (0..).zip(&params.file.0) {
@@ -84,112 +86,10 @@ struct Reader {
     number: u32,
     /// All ranks first.
     groups: Vec<Group>,
+    /// Whether collectives are planned, not messages.
+    plans: bool,
     /// Whether what is read is only counted.
     counts: bool,
-}
-
-/// A node as far as it is read.
-#[derive(Default)]
-struct Node {
-    id: u64,
-    kind: u64,
-    /// Microseconds.
-    duration: u64,
-    attributes: BTreeMap<String, u64>,
-    /// Of a collective: the process group, where it is not that of all ranks.
-    group: Option<String>,
-    /// Of a collective: it leaves out a dimension of the network.
-    is_of_dimensions: bool,
-}
-
-impl Node {
-    fn read(head: &Head<'_>) -> Result<Self, Problem> {
-        let mut node = Self { id: head.id, ..Self::default() };
-        for field in fields(head.message) {
-            match field? {
-                Field { number: 3, value: Value::Number(kind) } => node.kind = kind,
-                Field { number: 7, value: Value::Number(duration) } => node.duration = duration,
-                Field { number: 10, value: Value::Bytes(attribute) } => {
-                    let Attribute { name, number, group, is_of_dimensions } = Attribute::read(attribute)?;
-                    node.attributes.extend(number.map(|number| (name, number)));
-                    node.group = node.group.or(group);
-                    node.is_of_dimensions |= is_of_dimensions;
-                }
-                _ => {}
-            }
-        }
-        Ok(node)
-    }
-
-    fn attribute(&self, name: &str) -> Result<u64, Problem> {
-        let found = self.attributes.get(name).copied();
-        found.ok_or_else(|| {
-            let id = self.id;
-            format!("node {id} lacks the attribute `{name}`, as a number; trace it with communication sizes")
-        })
-    }
-
-    fn small(&self, name: &str) -> Result<u32, Problem> {
-        let value = self.attribute(name)?;
-        let fits = u32::try_from(value).ok().filter(|&value| value < FIRST_TAG);
-        fits.ok_or_else(|| format!("`{name}` of node {} is {value}; give a smaller one", self.id))
-    }
-
-    fn bytes(&self) -> Result<u64, Problem> {
-        let bytes = self.attribute("comm_size")?;
-        let fits = Some(bytes).filter(|bytes| *bytes <= MOST_BYTES);
-        fits.ok_or_else(|| format!("`comm_size` of node {} is {bytes}, more than 2^53; correct it", self.id))
-    }
-}
-
-/// An attribute of a node.
-struct Attribute {
-    name: String,
-    /// Its value, where that is a whole number.
-    number: Option<u64>,
-    group: Option<String>,
-    is_of_dimensions: bool,
-}
-
-/// Names of the group of all ranks (PyTorch numbers groups from 0, that of all ranks first).
-const ALL_RANKS: [&str; 3] = ["", "0", "default_pg"];
-
-impl Attribute {
-    fn read(attribute: &[u8]) -> Result<Self, Problem> {
-        let mut read = Self { name: String::new(), number: None, group: None, is_of_dimensions: false };
-        let (mut text, mut flags): (&[u8], Vec<u64>) = (b"", Vec::new());
-        for field in fields(attribute) {
-            match field? {
-                Field { number: 1, value: Value::Bytes(name) } => {
-                    read.name = String::from_utf8_lossy(name).into_owned()
-                }
-                // sint32 and sint64 are zigzag.
-                Field { number: 15 | 17, value: Value::Number(value) } => {
-                    read.number = Some(value >> 1).filter(|_| value & 1 == 0);
-                }
-                Field { number: 7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, value: Value::Number(value) } => {
-                    read.number = Some(value);
-                }
-                Field { number: 28, value: Value::Bytes(list) } => {
-                    for flag in fields(list) {
-                        flags.extend(flag?.value.numbers()?);
-                    }
-                }
-                Field { number: 29, value: Value::Bytes(value) } => text = value,
-                _ => {}
-            }
-        }
-        match read.name.as_str() {
-            // As text or as a number.
-            "pg_name" | "comm_group" => {
-                let name = || String::from_utf8_lossy(text).into_owned();
-                read.group = Some(read.number.map_or_else(name, |number| number.to_string()));
-            }
-            "involved_dim" => read.is_of_dimensions = flags.contains(&0),
-            _ => {}
-        }
-        Ok(read)
-    }
 }
 
 impl Reader {
@@ -273,8 +173,25 @@ impl Reader {
 
     fn collective(&mut self, node: &Node) -> Result<(u32, u32), Problem> {
         let group = self.group(node)?;
-        let steps = self.steps(node, group)?;
+        let (member, kind) = (self.member(node, group)?, node.attribute("comm_type")?);
+        let planned = if self.plans { self.planned(node, kind, group)? } else { None };
         self.groups[group].collectives += 1;
+        match planned {
+            Some(what) => self.call(member.tag, what, group),
+            None => self.messages(node, member, kind, group),
+        }
+    }
+
+    /// A collective that is planned once all ranks are read.
+    fn call(&mut self, tag: u32, what: What, group: usize) -> Result<(u32, u32), Problem> {
+        let (begin, end) = (self.add(Work::Join, MESSAGES)?, self.add(Work::Join, MESSAGES)?);
+        self.program.dependencies.push(Dependency { of: end, on: begin, begin: false });
+        self.program.call(tag, (what, &self.groups[group].ranks), self.rank, [begin, end])?;
+        Ok((begin, end))
+    }
+
+    fn messages(&mut self, node: &Node, member: Member, kind: u64, group: usize) -> Result<(u32, u32), Problem> {
+        let steps = self.steps(node, member, kind, group)?;
         let first = self.add(Work::Join, MESSAGES)?;
         let mut before = first;
         for step in steps {
@@ -289,6 +206,30 @@ impl Reader {
             self.program.dependencies.extend(all);
         }
         Ok((first, before))
+    }
+
+    /// A collective in the words of the operation; `None` where it stays messages, as nothing is to be moved.
+    fn planned(&self, node: &Node, kind: u64, group: usize) -> Result<Option<What>, Problem> {
+        let group = &self.groups[group];
+        let ranks = group.ranks.len() as u32;
+        // `comm_size` is what a rank puts in.
+        let (kind, parts) = match kind {
+            0 => (Kind::AllReduce, 1),
+            1 => (Kind::Reduce, 1),
+            2 => (Kind::AllGather, ranks),
+            3 => (Kind::Gather, ranks),
+            4 => (Kind::Scatter, 1),
+            5 => (Kind::Broadcast, 1),
+            6 => (Kind::AllToAll, 1),
+            7 | 8 => (Kind::ReduceScatter, 1),
+            _ => return Ok(None),
+        };
+        if ranks == 1 {
+            return Ok(None);
+        }
+        let root = if kind.is_rooted() { self.root(node, group)? } else { 0 };
+        let what = What::new(kind, node.bytes()?, parts, group.ranks[root as usize]);
+        what.map_err(|problem| format!("node {}: {problem}", node.id))
     }
 
     /// The group of a collective: one that is given, before that of all ranks.
@@ -307,7 +248,8 @@ impl Reader {
         Ok(group)
     }
 
-    fn steps(&mut self, node: &Node, number: usize) -> Result<Steps, Problem> {
+    /// This rank in the next collective of a group.
+    fn member(&self, node: &Node, number: usize) -> Result<Member, Problem> {
         let group = &self.groups[number];
         let Some(place) = group.ranks.iter().position(|&rank| rank == self.rank) else {
             let (id, name, rank) = (node.id, shown(&group.name), self.rank);
@@ -315,8 +257,6 @@ impl Reader {
                 "node {id} is of the process group `{name}`, which has no rank {rank}; correct `groups`"
             ));
         };
-        let kind = node.attribute("comm_type")?;
-        let (ranks, bytes) = (group.ranks.len() as u32, if kind == BARRIER { 0 } else { node.bytes()? });
         if group.collectives >= 1 << GROUP_BITS {
             return Err(format!(
                 "rank {} has more than {} collectives of one group; cut the trace",
@@ -326,7 +266,12 @@ impl Reader {
         }
         // Groups that share ranks keep their messages apart by tags.
         let count = group.collectives.wrapping_add((number as u32) << GROUP_BITS);
-        let member = Member::new(place as u32, ranks, count);
+        Ok(Member::new(place as u32, group.ranks.len() as u32, count))
+    }
+
+    fn steps(&mut self, node: &Node, member: Member, kind: u64, group: usize) -> Result<Steps, Problem> {
+        let group = &self.groups[group];
+        let (ranks, bytes) = (group.ranks.len() as u32, if kind == BARRIER { 0 } else { node.bytes()? });
         let part = bytes.div_ceil(u64::from(ranks));
         let which = COLLECTIVE_KINDS.get(kind as usize).copied().unwrap_or_default();
         if !self.counts {
@@ -338,7 +283,7 @@ impl Reader {
                 Work::Send { to: other, .. } | Work::Receive { from: other, .. } => {
                     *other = group.ranks[*other as usize]
                 }
-                Work::Compute { .. } | Work::Join => {}
+                Work::Compute { .. } | Work::Carry { .. } | Work::Join => {}
             }
         }
         Ok(steps)

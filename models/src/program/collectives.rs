@@ -5,8 +5,10 @@
 //! Rabenseifner, Gropp, *Optimization of Collective Communication Operations in MPICH*, IJHPCA 19(1), 2005, section 5), the
 //! others straight from rank to rank. Which algorithm the traced program took is not in its trace: *assumed*.
 //!
-//! The model `collective` has the messages of all ranks round by round. Here each rank has sizes of its own, and meets its
-//! collectives one by one: only its own messages are made, so that n ranks cost n times what one sends.
+//! The model `collective` has the messages of all ranks round by round, over the links alone; [`super::calls`] plans with it what
+//! `collectives` asks for. Here messages cost processors what others do, may wait for their receives, and travel the LogGOPS
+//! network, too, without devices; ranks have sizes of their own (`alltoallv`), and barriers none. A rank's own messages alone are
+//! made, so that n ranks cost n times what one sends.
 
 use super::operations::{FIRST_TAG, Work};
 

@@ -21,9 +21,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_plugin_api::{CallError, EngineScope, NodeId, PS_PER_S, Plan, PlannedWork, Wait};
+use weir_plugin_api::{CallError, EngineScope, NodeId, PS_PER_S, Plan, PlannedWork, Queue, Wait};
 
-use super::operations::{Operation, Program, Work};
+use super::operations::{NO_LANE, Operation, Program, Work};
 use super::params::{MessageParams, Sending};
 use super::tasks::{Service, Tasks};
 use crate::operation::{MOST_TIME_PS, refused};
@@ -81,6 +81,12 @@ impl Places<'_> {
         direct.into_iter().chain(legs.into_iter().filter(move |leg| device != other && leg.from != leg.to))
     }
 
+    /// The way between their devices, whether or not messages are staged.
+    pub(super) fn direct(&self, from: u32, to: u32) -> impl Iterator<Item = Leg> + use<> {
+        let [from, to] = [from, to].map(|rank| self.ranks[rank as usize]);
+        std::iter::once(Leg { name: "", from, to })
+    }
+
     /// How long a leg within a device lasts, ps; none of one over links.
     pub(super) fn copying(&self, leg: &Leg, bytes: u64) -> Option<f64> {
         (leg.from == leg.to).then(|| self.copy.map_or(0.0, |rate| bytes as f64 / rate * PS_PER_S as f64))
@@ -113,8 +119,12 @@ pub(super) fn plan(
     plan: &mut Plan,
 ) {
     let form = Form::new(program, partner, (message, sending), places);
-    let has_cpu = |operation: &Operation| operation.work != Work::Join && !form.cpus_are_free;
+    let is_carried = |operation: &Operation| matches!(operation.work, Work::Carry { .. });
+    let has_cpu = |operation: &Operation| operation.work != Work::Join && !is_carried(operation) && !form.cpus_are_free;
     let cpus = engines(program, plan, "cpu", |operation| has_cpu(operation).then_some(operation.cpu));
+    let lanes = engines(program, plan, "lane", |operation| {
+        Some(operation.cpu).filter(|&lane| is_carried(operation) && lane != NO_LANE)
+    });
     let sends = |operation: &Operation| matches!(operation.work, Work::Send { .. }).then_some(operation.nic);
     let nics = engines(program, plan, "nic", |operation| sends(operation).filter(|_| message.gap.0 > 0.0));
     let parts = form.number();
@@ -130,7 +140,8 @@ pub(super) fn plan(
     }
     let mut planner = Planner { form, nics, parts, tasks: Tasks::new(program, plan) };
     for (id, waits) in (0..).zip(&waits) {
-        planner.operation(id, waits, Service { engine: cpus[id as usize], ..Service::default() });
+        let engine = cpus[id as usize].or(lanes[id as usize]);
+        planner.operation(id, waits, Service { engine, ..Service::default() });
     }
 }
 
@@ -157,6 +168,7 @@ impl Planner<'_> {
     fn operation(&mut self, id: u32, waits: &[Wait], cpu: Service) {
         match self.form.program.operations[id as usize].work {
             Work::Join => _ = self.tasks.add(id, "", waits, PlannedWork::Nothing),
+            Work::Carry { to, bytes, lead } => self.carry(id, (to, bytes), waits, Service { lead, ..cpu }),
             Work::Compute { time } => _ = self.tasks.add_on(id, "", waits, PlannedWork::Lasts(time), cpu),
             Work::Send { to, bytes, .. } if self.form.is_message_alone(bytes) => self.message(id, (to, bytes), waits),
             Work::Send { to, bytes, .. } => {
@@ -170,9 +182,17 @@ impl Planner<'_> {
         }
     }
 
+    fn carry(&mut self, id: u32, (to, bytes): (u32, u64), waits: &[Wait], lane: Service) {
+        for leg in self.form.places.direct(self.form.program.operations[id as usize].rank, to) {
+            let (from, to) = (NodeId(leg.from), NodeId(leg.to));
+            let work = PlannedWork::Carries { from, to, bytes, limit: f64::INFINITY };
+            self.tasks.add_on(id, "", waits, work, Service { queue: Queue::Issued, ..lane });
+        }
+    }
+
     fn message(&mut self, id: u32, (to, bytes): (u32, u64), waits: &[Wait]) {
         let rank = self.form.program.operations[id as usize].rank;
-        let at = Service { engine: self.nics[id as usize], gap: self.form.message.gap.0 };
+        let at = Service { engine: self.nics[id as usize], gap: self.form.message.gap.0, ..Service::default() };
         let legs: Vec<Leg> = self.form.places.legs(rank, to).collect();
         // The interface between hosts; of ranks at one host what leaves the sender.
         let paced = if legs.iter().any(|leg| leg.name == "message") { "message" } else { "out" };
@@ -252,7 +272,7 @@ impl<'p> Form<'p> {
     /// How many tasks an operation has, and which of them is its last.
     fn parts(&self, id: u32, operation: &Operation) -> (u32, u32) {
         match operation.work {
-            Work::Join | Work::Compute { .. } => (1, 0),
+            Work::Join | Work::Compute { .. } | Work::Carry { .. } => (1, 0),
             Work::Send { to, bytes, .. } => {
                 let (mut legs, mut is_staged) = (0, false);
                 self.places.legs(operation.rank, to).for_each(|leg| {

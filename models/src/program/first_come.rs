@@ -48,6 +48,12 @@ impl Costs<'_> {
         latency.saturating_add(lasts)
     }
 
+    /// How long bytes of a planned collective take, ps.
+    fn carries(&self, (from, to): (u32, u32), bytes: u64, lead: f64) -> u64 {
+        let (latency, lasts) = if bytes > 0 { self.over(self.places.direct(from, to), bytes) } else { (0, 0) };
+        [latency, lasts].into_iter().fold(lead.round() as u64, u64::saturating_add)
+    }
+
     /// Latency of some legs, and the time of bytes on them, ps.
     fn over(&self, legs: impl Iterator<Item = Leg>, bytes: u64) -> (u64, u64) {
         let routes = legs.filter_map(|leg| {
@@ -166,7 +172,7 @@ impl Run<'_> {
         let lasts = match operation.work {
             Work::Compute { time } => time.round() as u64,
             Work::Send { bytes, .. } => self.sending(bytes),
-            Work::Receive { .. } | Work::Join => return self.begin(time, number),
+            Work::Receive { .. } | Work::Carry { .. } | Work::Join => return self.begin(time, number),
         };
         match self.serve(time, (operation.rank, operation.cpu), lasts) {
             begin if begin == time => self.begin(time, number),
@@ -183,6 +189,10 @@ impl Run<'_> {
         match self.program.operations[number as usize].work {
             Work::Join => self.push(time, Event::Done(number)),
             Work::Compute { time: lasts } => self.push(time.saturating_add(lasts.round() as u64), Event::Done(number)),
+            Work::Carry { to, bytes, lead } => {
+                let lasts = self.costs.carries((rank, to), bytes, lead);
+                self.push(time.saturating_add(lasts), Event::Done(number));
+            }
             Work::Send { to, bytes, .. } => self.send(time, number, to, bytes),
             Work::Receive { from, tag, .. } => match self.mailboxes[rank as usize].take_message((from, tag)) {
                 Some(send) => self.meet(time, send, number),
@@ -267,7 +277,7 @@ impl Run<'_> {
         let lasts = match self.program.operations[number as usize].work {
             Work::Compute { time } => time.round() as u64,
             Work::Send { bytes, .. } => self.sending(bytes),
-            Work::Receive { .. } | Work::Join => return,
+            Work::Receive { .. } | Work::Carry { .. } | Work::Join => return,
         };
         if lasts == 0 {
             return self.free(time, number, Event::Served);

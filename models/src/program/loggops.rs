@@ -82,7 +82,7 @@ pub(super) fn most_tasks(program: &Program) -> u64 {
     let of = |operation: &Operation| match operation.work {
         Work::Send { .. } => 5,
         Work::Receive { .. } => 2,
-        Work::Compute { .. } | Work::Join => 1,
+        Work::Compute { .. } | Work::Carry { .. } | Work::Join => 1,
     };
     program.operations.iter().map(of).sum()
 }
@@ -160,7 +160,7 @@ impl<'p> Run<'p> {
             let kind = match work {
                 Work::Send { .. } => 0,
                 Work::Receive { .. } => 1,
-                Work::Compute { .. } | Work::Join => 2,
+                Work::Compute { .. } | Work::Carry { .. } | Work::Join => 2,
             };
             (rank, kind)
         });
@@ -177,7 +177,8 @@ impl<'p> Run<'p> {
             Work::Send { bytes, .. } => self.send(at, number, bytes),
             Work::Compute { time: lasts } => self.compute(at, number, lasts),
             Work::Receive { .. } => self.post(at, number),
-            Work::Join => {
+            // Over links alone: `collectives` is refused here.
+            Work::Carry { .. } | Work::Join => {
                 let waits = std::mem::take(&mut self.ready[number as usize].1);
                 let task = self.tasks.add(number, "", &waits, PlannedWork::Nothing);
                 self.begin(number, at.0, task);

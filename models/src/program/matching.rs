@@ -156,7 +156,7 @@ pub(super) fn check(program: &Program, partner: &[u32], successors: &Successors,
                     }
                 }
             }
-            Work::Compute { .. } | Work::Join => free(&mut progress, number, false),
+            Work::Compute { .. } | Work::Carry { .. } | Work::Join => free(&mut progress, number, false),
         }
     }
     refuse_stuck(program, partner, &progress)
@@ -217,12 +217,12 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
     let (other, tag, lacks, does) = match work {
         Work::Send { to, tag, .. } => (to, tag, "no receive", "receives from"),
         Work::Receive { from, tag, .. } => (from, tag, "no send", "sends to"),
-        Work::Compute { .. } | Work::Join => (rank, ANY, "nothing", "is"),
+        Work::Compute { .. } | Work::Carry { .. } | Work::Join => (rank, ANY, "nothing", "is"),
     };
     let faces = |operation: &Operation| match operation.work {
         Work::Send { to, .. } => operation.rank == other && to == rank && lacks == "no send",
         Work::Receive { from, .. } => operation.rank == other && from == rank && lacks == "no receive",
-        Work::Compute { .. } | Work::Join => false,
+        Work::Compute { .. } | Work::Carry { .. } | Work::Join => false,
     };
     let mut facing = (0..).zip(&program.operations).filter(|(_, operation)| faces(operation)).peekable();
     let instead = match (facing.peek().is_some(), facing.find(|&(other, _)| partner[other as usize] == NONE)) {

@@ -6,12 +6,16 @@
 //! ```
 //!
 //! **Definition.** [`loggops`] says how messages travel where `per_byte` is given, [`fabric`] how they do over the topology.
+//! [`calls`] has what `collectives` leaves to the planner of the operation `collective`.
 //! **Ties.** See there.
 //! **Source.** LogGOPS: Hoefler, Schneider, Lumsdaine (2010), with [`goal`]'s format; LogGP below it: Alexandrov et al.,
 //! *LogGP: Incorporating Long Messages into the LogP Model*, SPAA 1995.
 
+mod calls;
 mod chakra;
+mod chakra_node;
 mod chakra_order;
+mod collective_options;
 mod collectives;
 mod fabric;
 mod first_come;
@@ -37,7 +41,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use weir_plugin_api::{CallError, Estimates, Plan, Relation, Surroundings};
+use weir_plugin_api::{Alternative, CallError, Estimates, Plan, Relation, Surroundings};
 
 use crate::operation::{self, Operation, Resolved, estimate, refused, seconds};
 use loggops::{Ends, Run};
@@ -91,14 +95,9 @@ impl Resolved for Program {
 
     fn new(operation: Operation<ProgramParams>, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         operation.params.check()?;
-        let program = match operation.params.format {
-            Format::Goal => goal::read(operation.params.one_text()?)?,
-            Format::Msccl => msccl::read(&operation.params)?,
-            Format::Chakra => chakra::read(&operation.params)?,
-            Format::SimgridTi => simgrid::read(&operation.params)?,
-        };
+        let mut program = read(&operation.params)?;
         let hosts = operation.params.staged()?;
-        let ProgramParams { format, ranks, copy, message, .. } = operation.params;
+        let ProgramParams { format, ranks, copy, message, collectives, .. } = operation.params;
         let copy = copy.map(|rate| rate.0);
         let sending = message.sending(format);
         if program.operations.is_empty() {
@@ -106,6 +105,9 @@ impl Resolved for Program {
         }
         let network = message.loggops(sending);
         check_ranks(&program, &ranks.0, network.is_some())?;
+        if let Some(collectives) = &collectives {
+            calls::plan(&mut program, collectives, &ranks.0, surroundings)?;
+        }
         program.check()?;
         let successors = program.successors();
         let mut partner = matching::partners(&program, &successors);
@@ -155,13 +157,33 @@ impl Resolved for Program {
         };
         Ok(Estimates { list, details: operation::details(&self.details(ends))? })
     }
+
+    fn alternatives(operation: &str, _: &Surroundings<'_>, out: &mut Vec<Alternative>) -> Result<(), CallError> {
+        let params = operation::parse::<Self>(operation)?.params;
+        let Some(collectives) = params.collectives.as_ref().filter(|collectives| collectives.says_auto()) else {
+            return Ok(());
+        };
+        params.check()?;
+        let kinds = read(&params)?.calls.values().map(|call| call.what.kind).collect();
+        collectives.alternatives(operation, &kinds, out)
+    }
+}
+
+/// Reads what the ranks do.
+fn read(params: &ProgramParams) -> Result<operations::Program, CallError> {
+    match params.format {
+        Format::Goal => goal::read(params.one_text()?),
+        Format::Msccl => msccl::read(params),
+        Format::Chakra => chakra::read(params),
+        Format::SimgridTi => simgrid::read(params),
+    }
 }
 
 impl Program {
     fn details(&self, ends: Option<&Ends>) -> Details<'_> {
         let operations = &self.program.operations;
         let sizes = operations.iter().filter_map(|operation| match operation.work {
-            Work::Send { bytes, .. } => Some(bytes),
+            Work::Send { bytes, .. } | Work::Carry { bytes, .. } => Some(bytes),
             _ => None,
         });
         let wild = operations.iter().filter(|operation| operation.work.is_wild()).count();

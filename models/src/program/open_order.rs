@@ -201,7 +201,7 @@ impl<'p> Posting<'p> {
         let (send, receive) = match self.program.operations[number as usize].work {
             Work::Send { .. } => (number, other),
             Work::Receive { .. } => (other, number),
-            Work::Compute { .. } | Work::Join => return self.finish(number),
+            Work::Compute { .. } | Work::Carry { .. } | Work::Join => return self.finish(number),
         };
         let waits = |send: u32| match self.program.operations[send as usize].work {
             Work::Send { bytes, .. } => bytes > self.eager,

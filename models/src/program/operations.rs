@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::CallError;
 
+use super::calls::Call;
 pub(super) use crate::operation::shown;
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
 use crate::quantities::Files;
@@ -23,6 +24,11 @@ pub(super) const COLLECTIVES: u32 = 1 << 20;
 pub(super) const SAME_COLLECTIVES: &str =
     "let all ranks have the same collectives, with the same sizes, in the same order";
 
+/// Processors and lanes from here on are those of planned collectives; files have fewer processors that have collectives.
+pub(super) const FIRST_LANE: u32 = 2;
+/// Stands for no lane: what is ready goes.
+pub(super) const NO_LANE: u32 = u32::MAX;
+
 /// Stands for any source or any tag of a receive.
 pub(super) const ANY: u32 = u32::MAX;
 
@@ -35,6 +41,9 @@ pub(super) enum Work {
     Receive { from: u32, bytes: u64, tag: u32 },
     /// A computation, ps.
     Compute { time: f64 },
+    /// Bytes of a planned collective over the links to another rank, which are received by no operation: who needs them waits
+    /// for this one. `cpu` is its lane, which carries one behind the other, each after `lead` ps from when it is ready.
+    Carry { to: u32, bytes: u64, lead: f64 },
     /// Nothing: what it waits for is waited for by others.
     Join,
 }
@@ -89,6 +98,10 @@ pub(super) struct Program {
     pub(super) has_collectives: bool,
     /// By tag: the first rank that has this collective, and which one it is.
     pub(super) collectives: BTreeMap<u32, (u32, Box<str>)>,
+    /// By tag: collectives to be planned.
+    pub(super) calls: BTreeMap<u32, Call>,
+    /// How many operations, the last ones, are those of planned collectives.
+    pub(super) planned: usize,
 }
 
 impl Program {
@@ -121,6 +134,7 @@ impl Program {
             Work::Receive { from, bytes, tag } => {
                 format!("receive {bytes} B from {}, {}", of("rank", from), tagged(tag))
             }
+            Work::Carry { to, bytes, .. } => format!("carry {bytes} B to rank {to}"),
             Work::Compute { .. } => "compute".to_owned(),
             Work::Join => "nop".to_owned(),
         };
@@ -129,7 +143,7 @@ impl Program {
 
     /// Where an operation stands: `line 12`; of several files with the name, as in `trace.3.et, node 17`; of several steps in a
     /// line `line 1, thread block 0, step 3`.
-    fn place(&self, operation: u32) -> String {
+    pub(super) fn place(&self, operation: u32) -> String {
         let Operation { rank, line, cpu, .. } = self.operations[operation as usize];
         let file = self.file_of.get(rank as usize).and_then(|&file| self.files.get(file as usize));
         let file = file.map_or_else(String::new, |name| format!("{name}, "));

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use weir_plugin_api::CallError;
 
+use super::collective_options::Collectives;
 use super::operations::{Program, Work};
 use crate::level::after_first;
 use crate::operation::{MOST_TIME_PS, Over, refused};
@@ -98,6 +99,11 @@ pub(crate) struct ProgramParams {
     /// How a message travels.
     #[serde(default)]
     pub(crate) message: MessageParams,
+    /// `chakra`, `simgrid-ti`: collectives are planned as the operation `collective` is, with these keys of it. Default: they
+    /// are messages.
+    #[serde(default)]
+    #[schemars(with = "Collectives")]
+    pub(crate) collectives: Option<Collectives>,
 }
 
 /// The map under `message`.
@@ -172,27 +178,33 @@ impl ProgramParams {
             groups: Vec::new(),
             hosts: None,
             message: MessageParams::default(),
+            collectives: None,
         }
     }
 
     /// Refuses keys that its format does not read.
     pub(super) fn check(&self) -> Result<(), CallError> {
-        if self.copy.is_some() && self.message.is_network() && matches!(self.format, Format::Goal | Format::SimgridTi) {
+        let is_network = self.message.is_network();
+        if self.copy.is_some() && is_network && matches!(self.format, Format::Goal | Format::SimgridTi) {
             return Err(refused(
                 "copy: on the LogGOPS network no rank is on a device; remove it, or leave `per_byte` out",
             ));
         }
-        let (msccl, flop) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
+        let (msccl, trace) = (self.format == Format::Msccl, matches!(self.format, Format::SimgridTi | Format::Chakra));
         let unread = [
             ("size", self.size.is_some() && !msccl),
             ("reduce", self.reduce.is_some() && !msccl),
-            ("flop_rate", self.flop_rate.is_some() && !flop),
+            ("flop_rate", self.flop_rate.is_some() && !trace),
             ("groups", !self.groups.is_empty() && self.format != Format::Chakra),
+            ("collectives", self.collectives.is_some() && !trace),
             ("unit", self.unit.is_some() && self.format != Format::SimgridTi),
         ];
         match unread.iter().find(|(_, is_unread)| *is_unread) {
             Some((key, _)) => Err(refused(format!("{key}: files of this format do not need it; remove it"))),
             None if self.unit.is_some_and(|unit| unit.0 == 0) => Err(refused("unit: give at least 1B")),
+            None if self.collectives.is_some() && is_network => {
+                Err(refused("collectives: they go over links, and the LogGOPS network has none; leave `per_byte` out"))
+            }
             None => Ok(()),
         }
     }

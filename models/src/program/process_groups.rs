@@ -1,5 +1,7 @@
 //! Process groups of Chakra traces: which ranks do collectives among themselves.
 
+use std::sync::Arc;
+
 use weir_plugin_api::CallError;
 
 use super::operations::{COLLECTIVES, shown};
@@ -15,7 +17,7 @@ const MOST_GROUPS: usize = 1 << (31 - GROUP_BITS);
 pub(super) struct Group {
     pub(super) name: String,
     /// In their order.
-    pub(super) ranks: Vec<u32>,
+    pub(super) ranks: Arc<[u32]>,
     /// Those of the rank that is read, so far.
     pub(super) collectives: u32,
 }
@@ -39,7 +41,7 @@ pub(super) fn groups(given: &[ProcessGroup], ranks: u32) -> Result<Vec<Group>, C
         } else if sorted.last().is_some_and(|&last| last >= ranks) {
             "has a rank without a trace; correct it"
         } else {
-            groups.push(Group { name: name.clone(), ranks: of_group.clone(), collectives: 0 });
+            groups.push(Group { name: name.clone(), ranks: of_group.as_slice().into(), collectives: 0 });
             continue;
         };
         return Err(refused(format!("groups: `{}` {wrong}", shown(name))));

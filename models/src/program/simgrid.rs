@@ -7,13 +7,16 @@
 //! [`super::collectives`].
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use weir_plugin_api::{CallError, PS_PER_S};
 
+use super::calls::What;
 use super::collectives::Member;
 use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
 use super::simgrid_arguments::Arguments;
+use crate::collective::params::Kind;
 use crate::operation::refused;
 
 /// Actions that a trace may begin with.
@@ -70,7 +73,8 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     // A rank without a line has no operations to name.
     let file_of = (0..ranks).map(|rank| file_of.get(&rank).map_or(0, |&file| file as u32)).collect();
     let program = Program { file_of, ..Program::of(ranks, &params.file) };
-    let mut reader = Reader::new(program, params.flop_rate.map(|rate| rate.0), unit);
+    let plans = params.collectives.is_some();
+    let mut reader = Reader::new(program, params.flop_rate.map(|rate| rate.0), unit, plans);
     for (file, line, text) in lines() {
         reader.line = line;
         reader.action(text).map_err(|problem| wrong(file, line, &problem))?;
@@ -119,11 +123,13 @@ struct Reader {
     /// Per rank: how often that an element has, and how many collectives it has begun.
     unit: Vec<f64>,
     collectives: Vec<u32>,
+    /// Where collectives are planned, not messages: all ranks.
+    plans: Option<Arc<[u32]>>,
 }
 
 impl Reader {
-    fn new(program: Program, rate: Option<f64>, scale: f64) -> Self {
-        let count = program.ranks as usize;
+    fn new(program: Program, rate: Option<f64>, scale: f64, plans: bool) -> Self {
+        let (ranks, count) = ((0..program.ranks).collect(), program.ranks as usize);
         Self {
             program,
             rate,
@@ -133,6 +139,7 @@ impl Reader {
             scale,
             unit: vec![1.0; count],
             collectives: vec![0; count],
+            plans: plans.then_some(ranks),
         }
     }
 
@@ -293,8 +300,17 @@ impl Reader {
                 return Err(format!("no action is named `{}`; there are {known}", shown(other)));
             }
         };
-        self.program.agree(member.tag, rank, &which.replace("broadcast", "bcast"))?;
-        self.parts(rank, &parts)?;
+        let planned = match &self.plans {
+            Some(_) => planned(given.action, (rank, root, ranks), [&sent, &received])?,
+            None => None,
+        };
+        match planned {
+            Some(what) => self.call(rank, member.tag, what)?,
+            None => {
+                self.program.agree(member.tag, rank, &which.replace("broadcast", "bcast"))?;
+                self.parts(rank, &parts)?;
+            }
+        }
         let flops = match given.action {
             "reduce" | "allreduce" => given.real(1)?,
             "reducescatter" => given.real(n)?,
@@ -304,6 +320,13 @@ impl Reader {
             self.compute(rank, flops)?;
         }
         Ok(())
+    }
+
+    /// A collective that is planned once all ranks are read.
+    fn call(&mut self, rank: u32, tag: u32, what: What) -> Result<(), Problem> {
+        let ends = [self.add(rank, Work::Join, false)?, self.add(rank, Work::Join, false)?];
+        let Some(ranks) = &self.plans else { return Ok(()) };
+        self.program.call(tag, (what, ranks), rank, ends)
     }
 
     /// The messages of a collective: those of a step at once, one step after the other.
@@ -317,4 +340,35 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// A collective in the words of the operation; `None` of one that stays messages, as its parts may differ or are empty.
+fn planned(
+    action: &str,
+    (rank, root, ranks): (u32, u32, u32),
+    [sent, received]: [&Arguments<'_>; 2],
+) -> Result<Option<What>, Problem> {
+    let all = || sent.bytes(0);
+    // A part is sent by the root, or received by it.
+    let part = |from_root: bool| if (rank == root) == from_root { sent.bytes(0) } else { received.bytes(1) };
+    let (kind, bytes, parts) = match action {
+        _ if ranks == 1 => return Ok(None),
+        "allreduce" => (Kind::AllReduce, all()?, 1),
+        "bcast" | "broadcast" => (Kind::Broadcast, all()?, 1),
+        "reduce" => (Kind::Reduce, all()?, 1),
+        "alltoall" => (Kind::AllToAll, all()?, ranks),
+        "allgather" => (Kind::AllGather, all()?, ranks),
+        "gather" => (Kind::Gather, part(false)?, ranks),
+        "scatter" => (Kind::Scatter, part(true)?, ranks),
+        "reducescatter" => match &sent.list(0, ranks)?[..] {
+            [first, others @ ..] if others.iter().all(|size| size == first) => (Kind::ReduceScatter, *first, ranks),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    if matches!(kind, Kind::AllToAll | Kind::AllGather) && received.bytes(1)? != bytes {
+        let room = received.bytes(1)?;
+        return Err(format!("`{action}` sends {bytes} B to each rank and receives {room} B from each; correct it"));
+    }
+    What::new(kind, bytes, parts, root)
 }

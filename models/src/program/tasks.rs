@@ -1,6 +1,7 @@
 //! Tasks of operations, named by rank, line (or node of a binary file) and kind: `r3.12.send`, `r3.12.2.send` for the third
 //! operation of that line, and `r3.12.send.flight` for a part of it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use weir_plugin_api::{Plan, PlannedTask, PlannedWork, Queue, Wait};
@@ -19,11 +20,19 @@ pub(super) struct Tasks<'p> {
 impl<'p> Tasks<'p> {
     pub(super) fn new(program: &'p Program, plan: &'p mut Plan) -> Self {
         let (mut earlier, mut before) = (Vec::with_capacity(program.operations.len()), None);
-        for operation in &program.operations {
+        let (own, of_plans) = program.operations.split_at(program.operations.len() - program.planned);
+        for operation in own {
             let own = (operation.rank, operation.line);
             let count = earlier.last().filter(|_| before == Some(own)).map_or(0, |count| count + 1);
             earlier.push(count);
             before = Some(own);
+        }
+        // Ranks take turns in these. Of a rank its begin and end come before.
+        let mut counts = BTreeMap::new();
+        for operation in of_plans {
+            let count: &mut u32 = counts.entry((operation.rank, operation.line)).or_insert(2);
+            earlier.push(*count);
+            *count += 1;
         }
         Self { program, earlier, plan, name: String::new() }
     }
@@ -36,6 +45,7 @@ impl<'p> Tasks<'p> {
         let kind = match of.work {
             Work::Send { .. } => "send",
             Work::Receive { .. } => "recv",
+            Work::Carry { .. } => "message",
             Work::Compute { .. } => "calc",
             Work::Join => "nop",
         };
@@ -46,8 +56,8 @@ impl<'p> Tasks<'p> {
             0 => write!(self.name, ".{kind}{dot}{part}"),
             earlier => write!(self.name, ".{earlier}.{kind}{dot}{part}"),
         };
-        let task = PlannedTask::new(&self.name, waits, work).paced(0, 0.0, at.gap);
-        self.plan.task(&at.engine.map_or(task, |engine| task.on(engine, Queue::Ready)))
+        let task = PlannedTask::new(&self.name, waits, work).paced(0, at.lead, at.gap);
+        self.plan.task(&at.engine.map_or(task, |engine| task.on(engine, at.queue)))
     }
 
     /// Adds a part that no engine serves.
@@ -56,9 +66,17 @@ impl<'p> Tasks<'p> {
     }
 }
 
-/// Which engine serves a task, and with what gap, ps.
-#[derive(Clone, Copy, Debug, Default)]
+/// Which engine serves a task, in what queue, and with what lead and gap, ps.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
     pub(super) engine: Option<u32>,
+    pub(super) queue: Queue,
+    pub(super) lead: f64,
     pub(super) gap: f64,
+}
+
+impl Default for Service {
+    fn default() -> Self {
+        Self { engine: None, queue: Queue::Ready, lead: 0.0, gap: 0.0 }
+    }
 }

@@ -23,6 +23,12 @@ fn each_is_registered_once_and_has_examples() {
     assert!(register(&mut registry).unwrap_err().to_string().contains("offload"));
 }
 
+/// A trace whose collectives are planned.
+fn planned(collectives: Value) -> Value {
+    let text = "0 allreduce 80 0\n1 allreduce 80 0\n";
+    json!({ "file": named(json!([text])), "format": "simgrid-ti", "ranks": [3, 7], "collectives": collectives })
+}
+
 /// Maps under each key, and whether schema and model take them.
 fn examples() -> Vec<(&'static str, Value, bool)> {
     let level = json!({ "table": [[100, 5]] });
@@ -110,6 +116,19 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
             "overhead_per_byte": 0.25, "eager": 9 }, "ranks": [2] }),
             true,
         ),
+        ("program", planned(json!({})), true),
+        (
+            "program",
+            planned(json!({ "algorithm": "tree", "channels": 2, "chunk": 9, "reduce": 1e9, "order": "topology",
+                "protocol": { "latency": 5 },
+            "kinds": { "reduce": { "reduce": 1e8 }, "all-reduce": { "algorithm": "ring", "protocol": { "efficiency": 0.5 } } } })),
+            true,
+        ),
+        ("program", planned(json!({ "kind": "all-reduce" })), false),
+        ("program", planned(json!({ "channels": 0 })), false),
+        ("program", planned(json!({ "algorithm": "magic" })), false),
+        ("program", planned(json!({ "kinds": { "all-reduce": { "size": 5 } } })), false),
+        ("program", planned(json!({ "kinds": { "send-recv-chain": {} } })), false),
         ("program", json!({ "file": named(json!(["0 compute 5"])), "format": "tape" }), false),
         ("program", json!({ "format": "goal" }), false),
         ("collective", json!({ "kind": "all-reduce", "size": 100, "ranks": [3, 7] }), true),

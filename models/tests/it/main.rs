@@ -15,6 +15,7 @@ mod offload_details;
 mod program;
 mod program_any;
 mod program_chakra;
+mod program_collectives;
 mod program_cpus;
 mod program_fabric;
 mod program_files;

@@ -379,7 +379,7 @@ proptest! {
     #[test]
     fn any_file_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0_usize..2000, format in 0_usize..4) {
         let text = ["num_ranks 2\nrank 0 {\na: send 1b to 1\nb: calc 5\nb irequires a\n}\nrank 1 {\na: recv 1b from 0\n}\n",
-            SMALL, "0 init\n0 isend 1 0 5\n0 waitall\n1 recv 0 0 5\n1 alltoallv 1 2 3 4 5 6\n", ""][format];
+            SMALL, "0 init\n0 isend 1 0 5\n0 waitall\n0 allreduce 8 0\n1 recv 0 0 5\n1 allreduce 8 0\n1 alltoallv 1 2 3 4 5 6\n", ""][format];
         let mut mixed = text.as_bytes().to_vec();
         let at = at.min(mixed.len());
         mixed.splice(at..(at + bytes.len() / 8).min(mixed.len()), bytes.iter().copied());
@@ -392,6 +392,8 @@ proptest! {
         ] {
             let mut params = json!({ "file": named(json!(files)), "format": format, "ranks": ranks, "message": message });
             own.as_object().expect("a map").iter().for_each(|(key, value)| params[key] = value.clone());
+            let _ = try_plan(&World::small(1e9, 0), "program", &params);
+            params["collectives"] = json!({ "reduce": 1e9 });
             let _ = try_plan(&World::small(1e9, 0), "program", &params);
         }
     }

@@ -1,6 +1,6 @@
 //! From what is written to the settings of a run: what each link and port does with packets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,6 +43,13 @@ impl PacketPlan {
     #[must_use]
     pub fn port_arbiter(&self, link: LinkId) -> &str {
         &self.settings.policies[self.settings.policy_of[link.index()] as usize].name
+    }
+
+    /// The names of the port arbiters of the run, in order.
+    #[must_use]
+    pub fn port_arbiters(&self) -> Vec<&str> {
+        let names: BTreeSet<&str> = self.settings.policies.iter().map(|policy| &*policy.name).collect();
+        names.into_iter().collect()
     }
 
     /// The port arbiters of the run that come from libraries, in name order.

@@ -29,6 +29,10 @@ pub(crate) fn parse(context: &mut Context, source: u32) -> Read<Value> {
     let root = builder.root.take();
     root.filter(|value| !value.is_null()).ok_or_else(|| {
         let start = Span { source, line: 1, column: 1, width: 1 };
+        let name = context.sources.position(start).file;
+        if name.starts_with("--") {
+            return context.error(start, format!("`{name}` is empty"), "give it a value, or leave the option out");
+        }
         context.error(start, "the file is empty", "`weir init` writes a commented scenario to start from")
     })
 }

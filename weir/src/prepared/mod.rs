@@ -75,9 +75,8 @@ impl<'a> PreparedRun<'a> {
             ("priority", Flags::READS_PRIORITY, table.priority.iter().any(|&priority| priority != 0)),
         ];
         let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.spec.entry.ignores(reads));
-        let (file, name) = (&self.scenario.file, &self.spec.name);
-        let ignored =
-            ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}"));
+        let (file, who) = (&self.scenario.file, self.who_decides());
+        let ignored = ignored.map(|(what, ..)| format!("warning: {file}: {who} the transfers' {what}"));
         // A refusal says the same of the links.
         let outside = self.scenario.outside_pcie(self.spec).filter(|_| self.arbiter().is_ok());
         let other = self.scenario.pcie_generation.into_iter().flat_map(|generation| {
@@ -85,6 +84,15 @@ impl<'a> PreparedRun<'a> {
             parameters.map(|what| format!("warning: {file}: {what}"))
         });
         ignored.chain(outside.map(|warning| warning.to_string())).chain(other).collect()
+    }
+
+    /// The arbiter, or in a run of packets the port arbiters, that a warning says to ignore something.
+    fn who_decides(&self) -> String {
+        let Some(plan) = &self.spec.packets else { return format!("arbiter `{}` ignores", self.spec.name) };
+        match plan.port_arbiters()[..] {
+            [one] => format!("port arbiter `{one}` ignores"),
+            ref several => format!("port arbiters `{}` ignore", several.join("`, `")),
+        }
     }
 
     /// A new instance that has accepted every route of the scenario.
