@@ -46,7 +46,7 @@ struct Kinds {
     broadcast: CollectiveOptions,
     /// What differs for reductions to a root.
     reduce: CollectiveOptions,
-    /// What differs for all-to-alls.
+    /// What differs for all-to-all exchanges.
     all_to_all: CollectiveOptions,
     /// What differs for scatters.
     scatter: CollectiveOptions,

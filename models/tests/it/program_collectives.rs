@@ -399,7 +399,7 @@ fn what_cannot_be_done_is_said_with_its_place() {
     }
     // Unknown keys, and kinds that no trace has; the host says so before, by the schema.
     for collectives in
-        [json!({ "algoritm": "ring" }), json!({ "kinds": { "send-recv-chain": {} } }), json!({ "kind": "reduce" })]
+        [json!({ "algo": "ring" }), json!({ "kinds": { "send-recv-chain": {} } }), json!({ "kind": "reduce" })]
     {
         assert!(try_plan(&world, "program", &chakra(&all(0), &collectives)).is_err(), "{collectives}");
     }

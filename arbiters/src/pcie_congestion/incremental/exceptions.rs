@@ -1,7 +1,7 @@
-//! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
-//! their first link.
+//! Classes with a rate of their own: those that nobody blocks, and those that something blocks further on, as they throttle
+//! nothing. All others have the level of their first link.
 
-use super::tables::{Up, insert};
+use super::tables::{Class, Up, insert};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
@@ -21,7 +21,7 @@ pub(super) struct Exception {
     pub(super) arrived: f64,
     /// The hop at which it is blocked, or [`NONE`].
     pub(super) blocked_at: u32,
-    /// What sums over slots count for each transfer: the level of its first link where it is cut at a contended link, else 0.
+    /// What sums over slots count for each transfer: the level of its first link where that is throttled, else 0.
     pub(super) counted: f64,
     /// What step D2 adds, and the part of it that fits on the links up to the port.
     pub(super) raise: f64,
@@ -38,6 +38,25 @@ pub(super) struct Member {
     pub(super) exception: u32,
     /// In the end.
     pub(super) rate: f64,
+}
+
+/// A link where classes start, for those that nothing cuts after it.
+struct Home {
+    /// Depth of the topmost link of its tree.
+    top: u32,
+    /// The level of that tree; infinite where links down are throttled, too.
+    level: f64,
+    /// ρ'.
+    arrived: f64,
+}
+
+impl Home {
+    /// Whether a class that starts here has the level of that tree alone, as all its links up are of it; unknown for those
+    /// that are looked at one by one.
+    #[inline]
+    fn keeps(&self, class: &Class) -> bool {
+        class.is_free && class.turn() >= self.top && self.level < self.arrived - EPS * class.narrowest
+    }
 }
 
 impl Factors {
@@ -93,25 +112,35 @@ impl Factors {
             return;
         }
         let sought = self.links.ups[self.top(link) as usize].sought;
-        let before = self.exceptions.len();
+        let (before, home) = (self.exceptions.len(), self.home(link));
         let mut watched = std::mem::take(&mut self.links.ups[link as usize].watched);
-        watched.retain(|&class| {
+        let mut has_left = false;
+        for &class in &watched {
             let of = &mut self.classes[class as usize];
             let is_away = of.told_below != link;
             let may_be = of.is_free || of.slow == sought;
             of.is_watched = is_away || may_be;
+            has_left |= !of.is_watched;
             if is_away {
                 self.away.push(class);
             }
-            if may_be && !self.join(class, before) {
+            if may_be && !home.keeps(of) && !self.join(class, before) {
                 self.consider(class);
             }
-            is_away || may_be
-        });
-        if watched.is_empty() {
-            self.watched.remove(link);
+        }
+        if has_left {
+            watched.retain(|&class| self.classes[class as usize].is_watched);
+            if watched.is_empty() {
+                self.watched.remove(link);
+            }
         }
         self.links.ups[link as usize].watched = watched;
+    }
+
+    fn home(&self, link: u32) -> Home {
+        let (up, top) = (&self.links.ups[link as usize], &self.links.ups[self.top(link) as usize]);
+        let level = if self.sets.throttles_below() { f64::INFINITY } else { top.branch.level };
+        Home { top: top.depth, level, arrived: up.bandwidth * up.factor }
     }
 
     /// Lists a class, or no more, as one that no contended link cuts after its first one.
@@ -180,7 +209,7 @@ impl Factors {
     /// Lists a class with another one of its slot, among the exceptions from one on; whether there is one.
     fn join(&mut self, class: u32, from: usize) -> bool {
         let key = self.classes[class as usize].key;
-        if self.marks[class as usize].event == self.event || self.classes[class as usize].listed == self.event {
+        if self.marks[class as usize].event == self.event {
             return false;
         }
         let others = self.exceptions[from..].iter();
@@ -203,16 +232,16 @@ impl Factors {
         if self.classes[class as usize].listed == self.event {
             return;
         }
-        let (arrived, is_counted) = (self.rate_so_far(class), self.is_counted(class));
-        let (rate, blocked_at, level) = self.blocked_rate(class, arrived, is_counted);
-        if blocked_at != NONE && is_counted {
+        let of = &self.classes[class as usize];
+        let (arrived, is_free) = (self.rate_so_far(class), of.ups == 0 || of.is_free);
+        let (rate, blocked_at, level) = self.blocked_rate(class, arrived, is_free);
+        if blocked_at == 0 && of.ups > 0 {
             return;
         }
-        let counted = if is_counted { level } else { 0.0 };
-        let of = &self.classes[class as usize];
+        let counted = if of.ups > 0 && level.is_finite() { level } else { 0.0 };
         let (key, transfers) = (of.key, f64::from(of.transfers));
         let is_looked_at = self.marks[class as usize].event == self.event;
-        let is_open = of.ups > 0 && !is_looked_at && (is_counted || !self.sets.throttles_below());
+        let is_open = of.ups > 0 && !is_looked_at && !(is_free && self.sets.throttles_below());
         let (raise, fits, hops, shared) = (0.0, 1.0, (0, 0), 0);
         self.exceptions.push(Exception {
             class,
@@ -232,13 +261,24 @@ impl Factors {
     }
 
     /// r, the hop at which a class is blocked or [`NONE`], and the level of its first link.
-    fn blocked_rate(&self, class: u32, arrived: f64, is_counted: bool) -> (f64, u32, f64) {
+    fn blocked_rate(&self, class: u32, arrived: f64, is_free: bool) -> (f64, u32, f64) {
         let of = &self.classes[class as usize];
-        let first = self.level_of_hop(class, 0);
+        let first = self.first_level(class);
         let (mut rate, mut blocked_at) = if first < arrived { (first, 0) } else { (arrived, NONE) };
         // Who throttles its first link has the level of that.
-        if !is_counted && self.last_contended(class) == 0 {
-            for hop in 1..of.route.len() as u32 {
+        if is_free && !self.throttles_one_by_one(class) {
+            let mut hop = 0;
+            while hop < of.ups {
+                let link = of.route[hop as usize];
+                let (depth, top) = (self.links.ups[link as usize].depth, &self.links.ups[self.top(link) as usize]);
+                if top.branch.level < rate {
+                    (rate, blocked_at) = (top.branch.level, hop);
+                }
+                // The next links up to the topmost one have the same level.
+                hop += 1 + depth - top.depth;
+            }
+            let downs = if self.sets.throttles_below() { of.ups..of.route.len() as u32 } else { 0..0 };
+            for hop in downs {
                 let level = self.level_of_hop(class, hop);
                 if level < rate {
                     (rate, blocked_at) = (level, hop);

@@ -19,8 +19,14 @@ impl Factors {
         let ups = info.links.iter().take_while(|link| direction(link) == Direction::Up).count();
         let limit = if info.limit == NO_LEVEL { f64::INFINITY } else { info.limit as f64 / self.scale };
         let first = bandwidth(&info.links[0]);
+        // Records are used again, with their memory.
+        let Class { mut route, mut links, is_fresh, .. } = std::mem::take(&mut self.classes[at]);
+        route.clear();
+        route.extend(info.links.iter().map(|link| self.links.number[link.index()]));
+        links.clear();
+        links.extend(info.links);
         self.classes[at] = Class {
-            route: info.links.iter().map(|link| self.links.number[link.index()]).collect(),
+            route,
             ups: ups as u32,
             pair: NONE,
             key: 0,
@@ -28,7 +34,7 @@ impl Factors {
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
             is_watched: false,
-            is_fresh: self.classes[at].is_fresh,
+            is_fresh,
             slow: u64::MAX,
             listed: 0,
             exception: NONE,
@@ -39,7 +45,7 @@ impl Factors {
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
             reserved: 0,
-            links: info.links.iter().copied().collect(),
+            links,
             limit,
             told_below: NONE,
             told_level: UNTOLD,
@@ -56,7 +62,7 @@ impl Factors {
             self.enter(class);
         }
         let of = &self.classes[class as usize];
-        self.subtrees.changed.extend(&of.route);
+        self.subtrees.change(of);
         if of.is_limited {
             self.limited += u32::from(before == 0);
             self.limited -= u32::from(after == 0);

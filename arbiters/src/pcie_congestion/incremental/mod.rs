@@ -14,11 +14,11 @@
 //!   the classes from above reserve no more than a link carries, it cannot cut.
 //! - Step D1 ([`trees`]): the links that a class throttles are a prefix of its route, and have one level. So each is of one set,
 //!   with one level: the least rate of those that throttle it.
-//! - Exceptions ([`exceptions`]) throttle nothing or are not blocked. Steps D2 and D3 ([`raises`]) are for these; what the
-//!   others have on a link is summed over slots.
+//! - Exceptions ([`exceptions`]) are not blocked, or not at their first link. Steps D2 and D3 ([`raises`]) are for these; what
+//!   the others have on a link is summed over slots.
 //!
 //! An event looks at exceptions in the subtrees that it touches only ([`subtrees`]). Where one of these has few transfers,
-//! limited ones, or a class that brings more to an up link than that carries, the rate arbiter is asked for its rates
+//! limited ones, or a class that brings more to an up link than that carries, the rate arbiter is asked for rates
 //! ([`fallback`]).
 //! Lateral links are ports that come before all others. Bandwidth that links share, and the policy without head-of-line blocking
 //! are refused: the host goes phase by phase.
@@ -147,6 +147,10 @@ pub struct Factors {
     members: Vec<Member>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
+    /// Members of these, and links after their ports that no exception shares; whether some link has no room for its raises.
+    raised_members: Vec<usize>,
+    links_below: Vec<u32>,
+    is_tight: bool,
     hops: Vec<Hop>,
     plain: PcieCongestion,
     phase: fallback::Phase,
@@ -167,6 +171,7 @@ impl IncrementalArbiter for Factors {
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        self.subtrees.begin();
         change.removed.iter().for_each(|change| self.count(change.class, -1));
         change.added.iter().for_each(|change| self.count(change.class, 1));
         self.touch_subtrees();
@@ -249,12 +254,15 @@ impl Factors {
             sets: Sets::new(ups + downs),
             tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
             fresh: Vec::new(),
-            subtrees: Subtrees::new(ups),
+            subtrees: Subtrees::new(ups, ups + downs),
             watched: BitSet::new(ups),
             away: Vec::new(),
             exceptions: Vec::new(),
             members: Vec::new(),
             raised: Vec::new(),
+            raised_members: Vec::new(),
+            links_below: Vec::new(),
+            is_tight: false,
             hops: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,

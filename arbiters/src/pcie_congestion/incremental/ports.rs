@@ -277,17 +277,17 @@ impl Factors {
     fn promise_pairs(&mut self, port: u32) {
         for at in 0..self.links.downs[port as usize].pairs.len() {
             let id = self.links.downs[port as usize].pairs[at];
-            self.promise_pair(id);
-            self.tell_links_before(id);
+            let Pair { factor, cut, before, .. } = self.pairs[id as usize];
+            if (factor, cut) != before {
+                self.promise_pair(id);
+                self.tell_links_before(id);
+            }
         }
     }
 
     /// Where the factor of a pair has changed, so have the links before.
     fn tell_links_before(&mut self, id: u32) {
-        let Pair { from, port, factor, cut, before, .. } = self.pairs[id as usize];
-        if (factor, cut) == before {
-            return;
-        }
+        let Pair { from, port, cut, before, .. } = self.pairs[id as usize];
         self.to_grow.insert(from);
         if cut == before.1 {
             return;

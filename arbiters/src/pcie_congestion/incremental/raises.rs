@@ -2,7 +2,7 @@
 //! summed over slots.
 
 use super::exceptions::{Exception, Member};
-use super::tables::{Class, Slot, Up};
+use super::tables::Class;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
@@ -22,6 +22,17 @@ pub(super) struct Extra {
     base: f64,
     share: f64,
     fits: f64,
+}
+
+impl Extra {
+    /// Begins an event, if it has not begun.
+    #[inline]
+    fn begin(&mut self, event: u64) {
+        if self.event != event {
+            let nan = f64::NAN;
+            *self = Self { event, base: nan, share: nan, fits: nan, ..Self::default() };
+        }
+    }
 }
 
 /// A link of an exception.
@@ -86,7 +97,7 @@ impl Factors {
     fn hand_on_to(&mut self, raised: &[usize]) {
         for &at in raised {
             let (first, end) = self.exceptions[at].hops;
-            (first..end).for_each(|hop| self.clear_extra(self.hops[hop].link as usize));
+            self.hops[first..end].iter().for_each(|hop| self.extras[hop.link as usize].begin(self.event));
         }
         (0..self.exceptions.len()).for_each(|at| self.add_extras(at));
         for &at in raised {
@@ -106,55 +117,54 @@ impl Factors {
 
     /// Raises are known: adds them up after ports, class by class.
     fn add_raises_below(&mut self) {
-        for at in 0..self.members.len() {
-            let Member { class, exception, .. } = self.members[at];
-            let of = &self.classes[class as usize];
-            let raise = self.exceptions[exception as usize].raise * f64::from(of.transfers);
+        let Self { event, members, exceptions, classes, raised_members, links_below, .. } = self;
+        let extras = &mut self.extras[self.links.ups.len()..];
+        links_below.clear();
+        self.is_tight = false;
+        for (at, &Member { class, exception, .. }) in members.iter().enumerate() {
+            let raise = exceptions[exception as usize].raise;
             if raise > 0.0 {
-                for hop in of.shared_hops()..of.route.len() as u32 {
-                    let link = self.link_of_hop(class, hop);
-                    self.clear_extra(link);
-                    self.extras[link].raises += raise;
+                raised_members.push(at);
+                let of = &classes[class as usize];
+                let raise = raise * f64::from(of.transfers);
+                for &link in of.links_below_port() {
+                    let extra = &mut extras[link as usize];
+                    extra.begin(*event);
+                    if extra.raises == 0.0 {
+                        links_below.push(link);
+                    }
+                    extra.raises += raise;
                 }
             }
         }
     }
 
     fn raise_members(&mut self) {
-        for at in 0..self.members.len() {
-            let Member { class, exception, .. } = self.members[at];
-            let Exception { rate, raise, mut fits, .. } = self.exceptions[exception as usize];
-            if raise > 0.0 {
-                let of = &self.classes[class as usize];
-                for hop in of.shared_hops()..of.route.len() as u32 {
-                    fits = fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
-                }
-                self.members[at].rate = rate + raise * fits;
-            }
+        let first = self.links.ups.len();
+        for at in 0..self.links_below.len() {
+            self.part_that_fits(first + self.links_below[at] as usize);
         }
-    }
-
-    /// A number for each link: up links, then down links.
-    fn link_of_hop(&self, class: u32, hop: u32) -> usize {
-        let class = &self.classes[class as usize];
-        let link = class.route[hop as usize] as usize;
-        if hop < class.ups { link } else { self.links.ups.len() + link }
-    }
-
-    fn clear_extra(&mut self, link: usize) {
-        if self.extras[link].event != self.event {
-            let nan = f64::NAN;
-            self.extras[link] = Extra { event: self.event, base: nan, share: nan, fits: nan, ..Extra::default() };
+        let Self { is_tight, members, exceptions, classes, raised_members, .. } = self;
+        let extras = &self.extras[first..];
+        for at in raised_members.drain(..) {
+            let Member { class, exception, rate } = &mut members[at];
+            let Exception { raise, mut fits, .. } = exceptions[*exception as usize];
+            if *is_tight {
+                let below = classes[*class as usize].links_below_port().iter();
+                fits = below.fold(fits, |fits, &link| fits.min(extras[link as usize].fits));
+            }
+            *rate += raise * fits;
         }
     }
 
     /// Adds an exception to the sums of its links up to the port, as far as these are asked for.
     fn add_extras(&mut self, at: usize) {
         let Exception { hops, shared, transfers, rate, blocked_at, counted, .. } = self.exceptions[at];
+        let rates = transfers * (rate - counted);
         for &Hop { link, after, .. } in &self.hops[hops.0..shared] {
             let extra = &mut self.extras[link as usize];
             if extra.event == self.event {
-                extra.rates += transfers * (rate - counted);
+                extra.rates += rates;
                 if blocked_at == NONE {
                     extra.unblocked += transfers;
                     extra.lost += transfers * (after - rate);
@@ -268,6 +278,7 @@ impl Factors {
                 fits = (capacity - base).max(0.0) / raises;
             }
         }
+        self.is_tight |= fits < 1.0;
         self.extras[link].fits = fits;
         fits
     }
@@ -287,24 +298,35 @@ impl Factors {
         self.extras[link].base
     }
 
-    /// Σ of the levels of first links, over the classes of a slot that contended links cut after their first one.
+    /// Σ of the levels of first links, as far as these are throttled, over the classes of a slot.
     fn counted(&self, link: u32, key: u64) -> f64 {
-        let Up { children, contended, branch, .. } = self.links.ups[link as usize];
         let up = &self.links.ups[link as usize];
         let Ok(at) = up.slot(key) else { return 0.0 };
         let slot = &up.slots[at];
-        if self.throttles(branch.cut_above, slot) {
+        if self.throttles(up.branch.cut_above, slot) {
             return f64::from(slot.transfers) * self.up_level(link);
         }
-        let below = |child: u32| {
-            let from = &self.links.ups[child as usize];
-            match from.slot(key) {
-                Ok(at) if contended => f64::from(from.slots[at].transfers) * self.up_level(child),
-                Ok(_) => self.counted(child, key),
-                Err(_) => 0.0,
+        let mut sum = self.counted_starting(link, slot.starting);
+        if slot.starting < slot.transfers {
+            for child in up.children.0..up.children.1 {
+                let from = &self.links.ups[child as usize];
+                match from.slot(key) {
+                    Ok(at) if up.contended => sum += f64::from(from.slots[at].transfers) * self.up_level(child),
+                    Ok(_) => sum += self.counted(child, key),
+                    Err(_) => {}
+                }
             }
-        };
-        (children.0..children.1).map(below).sum()
+        }
+        sum
+    }
+
+    /// The same over so many transfers that start at a link.
+    fn counted_starting(&self, link: u32, transfers: u32) -> f64 {
+        if transfers == 0 {
+            return 0.0;
+        }
+        let level = self.up_level(link);
+        if level.is_finite() { f64::from(transfers) * level } else { 0.0 }
     }
 
     fn counted_over(&self, link: u32) -> f64 {
@@ -313,16 +335,14 @@ impl Factors {
             return up.slots.iter().map(|slot| self.counted(link, slot.key)).sum();
         }
         // It cuts all that come from links below.
-        let mut sum = 0.0;
+        let mut sum = self.counted_starting(link, up.slots.iter().map(|slot| slot.starting).sum());
         for child in up.children.0..up.children.1 {
             let over = self.links.ups[child as usize].transfers_over;
             if over > 0 {
                 sum += f64::from(over) * self.up_level(child);
             }
         }
-        let starting = |slot: &&Slot| slot.starting > 0 && self.throttles(up.branch.cut_above, slot);
-        let starting: u32 = up.slots.iter().filter(starting).map(|slot| slot.starting).sum();
-        if starting > 0 { sum + f64::from(starting) * self.up_level(link) } else { sum }
+        sum
     }
 
     /// The same over the pairs of a port.
@@ -337,7 +357,7 @@ impl Factors {
     /// Σ r on a down link, class by class.
     fn rates_below(&self, port: u32) -> f64 {
         let rate = |&class: &u32| {
-            let rate = self.exception(class).map_or_else(|| self.level_of_hop(class, 0), |exception| exception.rate);
+            let rate = self.exception(class).map_or_else(|| self.first_level(class), |exception| exception.rate);
             f64::from(self.classes[class as usize].transfers) * rate
         };
         self.links.downs[port as usize].classes.iter().map(rate).sum()

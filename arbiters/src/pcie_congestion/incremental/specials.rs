@@ -130,6 +130,12 @@ impl Factors {
         }
     }
 
+    /// Whether a contended link cuts a class after its first one, one by one.
+    pub(super) fn throttles_one_by_one(&self, class: u32) -> bool {
+        let mark = &self.marks[class as usize];
+        mark.event == self.event && !matches!(mark.contended, 0 | NONE)
+    }
+
     /// The last hop at which a class is cut at a contended link: it throttles those before. 0 if there are none.
     pub(super) fn last_contended(&self, class: u32) -> u32 {
         let mark = &self.marks[class as usize];
@@ -260,6 +266,13 @@ impl Factors {
             return self.level_by[self.top(link) as usize];
         }
         self.sets.by[self.sets.find(self.links.ups.len() as u32 + link) as usize]
+    }
+
+    /// m of a class's first hop.
+    #[inline]
+    pub(super) fn first_level(&self, class: u32) -> f64 {
+        let of = &self.classes[class as usize];
+        if of.ups > 0 { self.up_level(of.route[0]) } else { self.level_of_hop(class, 0) }
     }
 
     /// m of a class's hop, infinite where nobody throttles it.

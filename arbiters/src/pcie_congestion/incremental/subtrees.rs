@@ -1,10 +1,10 @@
 //! Subtrees that no route leaves: an event looks at those only that it touches. Where few transfers are below one, or some that
-//! the fast way does not serve, the rate arbiter is asked for their rates.
+//! the fast way does not serve, the rate arbiter is asked for their rates: of few, for those connected with what has changed.
 //!
 //! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth. Lateral
 //! links, with the numbers after these, belong to the subtree below the roots.
 
-use super::tables::Up;
+use super::tables::{Class, Up};
 use super::{Factors, NONE};
 
 /// The most transfers that are few (*assumed*). For 140 in 50 classes the rate arbiter takes twice the instructions of the fast
@@ -18,6 +18,8 @@ const MOST_EDGES: u32 = 256;
 pub(super) struct Subtrees {
     /// Edges of routes that have changed.
     pub(super) changed: Vec<u32>,
+    /// Per link, up ones first, the last event that changes what is on it or on a link that is connected with it.
+    reached: Vec<u64>,
     /// Counts events.
     event: u64,
     /// Per subtree, by the edge above it, the first one for that below the roots: the last event that touched it, and the last
@@ -33,8 +35,50 @@ pub(super) struct Subtrees {
 }
 
 impl Subtrees {
-    pub(super) fn new(edges: usize) -> Self {
-        Self { touched: vec![0; edges + 1], fast: vec![0; edges + 1], ..Self::default() }
+    pub(super) fn new(edges: usize, links: usize) -> Self {
+        let (touched, fast, reached) = (vec![0; edges + 1], vec![0; edges + 1], vec![0; links]);
+        Self { touched, fast, reached, ..Self::default() }
+    }
+
+    /// Begins an event.
+    pub(super) fn begin(&mut self) {
+        self.event += 1;
+    }
+
+    /// Notes a class that has changed.
+    pub(super) fn change(&mut self, class: &Class) {
+        self.changed.extend(&class.route);
+        self.reach(class);
+    }
+
+    fn reach(&mut self, class: &Class) {
+        let first_down = self.touched.len() - 1;
+        class.up_links().iter().for_each(|&link| self.reached[link as usize] = self.event);
+        class.down_links().iter().for_each(|&link| self.reached[first_down + link as usize] = self.event);
+    }
+
+    fn is_reached(&self, class: &Class) -> bool {
+        let first_down = self.touched.len() - 1;
+        class.up_links().iter().any(|&link| self.reached[link as usize] == self.event)
+            || class.down_links().iter().any(|&link| self.reached[first_down + link as usize] == self.event)
+    }
+
+    /// Of the classes from one on, keeps those that are connected with changed ones, as no other rates change, and those whose
+    /// rates are the fast way's.
+    fn keep_connected(&mut self, mut from: usize, classes: &[Class]) {
+        let mut at = from;
+        while at < self.asked.len() {
+            let class = &classes[self.asked[at] as usize];
+            if self.is_reached(class) || class.asked.is_none() {
+                self.reach(class);
+                self.asked.swap(from, at);
+                from += 1;
+                at = from;
+            } else {
+                at += 1;
+            }
+        }
+        self.asked.truncate(from);
     }
 }
 
@@ -63,7 +107,6 @@ impl Factors {
     pub(super) fn touch_subtrees(&mut self) {
         self.subtrees.ranges.clear();
         self.subtrees.asked.clear();
-        self.subtrees.event += 1;
         while let Some(edge) = self.subtrees.changed.pop() {
             self.touch_subtree(self.subtree(edge));
             // What was connected over an edge may not be any more.
@@ -90,7 +133,7 @@ impl Factors {
         }
     }
 
-    /// Lists the classes of a subtree for the rate arbiter if few transfers are below it.
+    /// Lists classes of a subtree for the rate arbiter if few transfers are below it.
     fn list_few(&mut self, subtree: usize) -> bool {
         let (ranges, classes) = (self.subtrees.ranges.len(), self.subtrees.asked.len());
         self.list_ranges(subtree);
@@ -101,7 +144,9 @@ impl Factors {
         let is_few =
             edges <= MOST_EDGES && least <= self.few && self.list_classes(subtree, ranges, self.few).0 <= self.few;
         self.subtrees.ranges.truncate(ranges);
-        if !is_few {
+        if is_few {
+            self.subtrees.keep_connected(classes, &self.classes);
+        } else {
             self.subtrees.asked.truncate(classes);
         }
         is_few

@@ -1,7 +1,6 @@
 //! What is kept of links, pairs and classes. Up links are numbered from the root down, children of one link side by side;
 //! down links like the up links beside them, and lateral links after these.
 
-use smallvec::SmallVec;
 use weir_plugin_api::{CallError, Direction, FabricView, Holder, Level, LinkId};
 
 use super::NONE;
@@ -164,7 +163,7 @@ pub(super) struct Class {
     /// Its limit is less than its first link: the fast way does not serve it.
     pub(super) is_limited: bool,
     /// Numbers of its up links, then of its down links.
-    pub(super) route: SmallVec<[u32; 12]>,
+    pub(super) route: Vec<u32>,
     /// Its rate where it was an exception the last time.
     pub(super) rate: f64,
     /// Of its narrowest link.
@@ -177,7 +176,7 @@ pub(super) struct Class {
     pub(super) asked: Option<Holder>,
     /// For the fallback.
     pub(super) limit: f64,
-    pub(super) links: SmallVec<[LinkId; 12]>,
+    pub(super) links: Vec<LinkId>,
 }
 
 impl Class {
@@ -187,6 +186,12 @@ impl Class {
 
     pub(super) fn down_links(&self) -> &[u32] {
         &self.route[self.ups as usize..]
+    }
+
+    /// Its links after the port.
+    #[inline]
+    pub(super) fn links_below_port(&self) -> &[u32] {
+        &self.route[self.shared_hops() as usize..]
     }
 
     /// The hops up to the port, which all classes of its slot share.

@@ -6,6 +6,7 @@ mod loads;
 use weir_plugin_api::{LinkId, NO_LEVEL, NodeKind};
 
 use super::Counters;
+use super::subtrees::FEW;
 use case::{Both, Dice, Tree};
 
 /// What random trees have.
@@ -234,6 +235,32 @@ fn the_same_transfers_have_the_same_levels_however_they_came() {
         }
         assert_eq!(levels, levels_after(&mut both(), &routes, &order, &mut dice), "seed {seed}");
     }
+}
+
+/// The rate arbiter is asked for what is connected with a change: hosts 1 to 6 below one switch. 1→2 and 3→2 share the link
+/// down to 2; 4→5 and 6→5 that to 5; 2→4 shares nothing. 1→5 shares the links up from 1 and down to 5, so it connects the
+/// former four.
+#[test]
+fn only_what_is_connected_with_a_change_is_asked_for() {
+    let tree = Tree::regular(&[6], 1.0);
+    let mut both = Both::new(&tree, "{}");
+    both.side.few = FEW;
+    let mut begin = |pairs: &[(u32, u32)]| {
+        let classes: Vec<u32> = pairs.iter().map(|&(from, to)| both.begin(&tree.route(from, to), NO_LEVEL)).collect();
+        both.settle();
+        both.compare(&|| format!("{pairs:?}"));
+        let mut asked = both.side.subtrees.asked.clone();
+        asked.sort_unstable();
+        (classes, asked)
+    };
+    let (first, asked) = begin(&[(1, 2), (3, 2)]);
+    assert_eq!(asked, first);
+    let (second, asked) = begin(&[(4, 5), (6, 5)]);
+    assert_eq!(asked, second);
+    let (alone, asked) = begin(&[(2, 4)]);
+    assert_eq!(asked, alone);
+    let (last, asked) = begin(&[(1, 5)]);
+    assert_eq!(asked, [first, second, last].concat());
 }
 
 /// A transfer that shares no link has the rate that the rate arbiter gives it alone.
