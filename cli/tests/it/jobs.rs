@@ -56,6 +56,18 @@ const TRAIN: &str = "  - sequence:
     id: train
 ";
 
+/// One operation that is repeated is a job under its own key and id; without an id it has its place.
+#[test]
+fn a_repeated_operation_is_named_as_itself() {
+    let all = [
+        "  - pattern: { id: h, kind: ring, size: 1MB }\n    repeat: 3\n",
+        "  - repeat: 2\n    transfer: { from: g0, to: g1, size: 5MB }\n",
+    ];
+    let found = jobs(&result(&text("max-min", &all)));
+    let names: Vec<_> = found.iter().map(|job| (&*job.id, &*job.kind)).collect();
+    assert_eq!(names, [("h", "pattern"), ("workload[1]", "transfer")]);
+}
+
 /// Alone the copies have the link of g0, and take 20 ms. Beside a load that is longer they have two thirds of it: 30 ms, and a
 /// step 60 ms for 50.
 #[test]

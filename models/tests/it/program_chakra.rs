@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use weir_models::ProgramFile;
 
 use crate::common::{World, named, refusal, time_of};
-use crate::program_files::{attribute, block, content, framed, number};
+use crate::program_files::content;
+use crate::protobuf::{attribute, block, framed, number};
 
 /// The message about a file.
 fn metadata() -> Vec<u8> {
@@ -17,7 +18,7 @@ fn computation(id: &[u8]) -> Vec<u8> {
 }
 
 /// An all-gather behind others, of the bytes of a rank.
-fn gather(id: u8, behind: &[u8], bytes: u8) -> Vec<u8> {
+fn gather(id: u64, behind: &[u8], bytes: u64) -> Vec<u8> {
     let head = [number(1, id), number(3, 7), block(5, behind)].concat();
     framed([head, attribute("comm_size", bytes), attribute("comm_type", 2)].concat())
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::common::*;
 use crate::program::message;
+use crate::protobuf::{attribute, block, framed, number};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use weir_models::{ProgramFile, Unmatched};
@@ -213,33 +214,16 @@ fn chakra_and_msccl_agree_on_the_ring() {
     assert!(said.contains("file: file0:") && said.contains("cut off"), "{said}");
 }
 
-/// Fields of protobuf below 128: a number, and a block of bytes; an attribute of a node of Chakra; a message behind its length.
-pub fn number(field: u8, value: u8) -> Vec<u8> {
-    vec![field << 3, value]
-}
-
-pub fn block(field: u8, bytes: &[u8]) -> Vec<u8> {
-    [&[field << 3 | 2, bytes.len() as u8], bytes].concat()
-}
-
-pub fn attribute(name: &str, value: u8) -> Vec<u8> {
-    block(10, &[block(1, name.as_bytes()), number(9, value)].concat())
-}
-
-pub fn framed(message: Vec<u8>) -> Vec<u8> {
-    [vec![message.len() as u8], message].concat()
-}
-
 /// A memory node lasts as long as it says, else as its flop or its bytes take.
 #[test]
 fn memory_nodes_of_chakra_have_a_rate() {
     let world = World::small(1e9, 0);
-    let params = |kind: u8, attributes: &[Vec<u8>]| {
+    let params = |kind: u64, attributes: &[Vec<u8>]| {
         let node = [number(1, 4), number(3, kind), attributes.concat()].concat();
         let file = content(&[framed(block(1, b"1")), framed(node)].concat());
         json!({ "file": named(json!([file])), "format": "chakra", "ranks": [1], "flop_rate": 1e6, "copy": 1e7 })
     };
-    let time = |kind: u8, attributes: &[Vec<u8>]| time_of(&world, "program", &params(kind, attributes));
+    let time = |kind: u64, attributes: &[Vec<u8>]| time_of(&world, "program", &params(kind, attributes));
     let (bytes, flop) = (attribute("tensor_size", 100), attribute("num_ops", 50));
     for kind in [2, 3] {
         assert_eq!(time(kind, std::slice::from_ref(&bytes)), 10_000_000);
@@ -257,7 +241,7 @@ fn memory_nodes_of_chakra_have_a_rate() {
 /// Nodes written by hand: a computation of 3 µs, then a collective of all ranks.
 #[test]
 fn collectives_of_chakra_become_messages() {
-    let trace = |kind: u8, comm: u8, group: &[u8]| {
+    let trace = |kind: u64, comm: u64, group: &[u8]| {
         let computation = [number(1, 4), number(3, 4), number(7, 3)].concat();
         let collective =
             [number(1, 5), number(3, kind), block(5, &[4]), attribute("comm_size", 100), attribute("comm_type", comm)]
@@ -266,12 +250,12 @@ fn collectives_of_chakra_become_messages() {
         [framed(block(1, b"1")), framed(computation), framed(collective)].concat()
     };
     let (world, ranks) = (World::star(4, 1e9, 500_000), (1..=4).collect::<Vec<u32>>());
-    let params = |kind: u8, comm: u8| {
+    let params = |kind: u64, comm: u64| {
         let file = content(&trace(kind, comm, &[]));
         json!({ "file": named(json!([file, file, file, file])), "format": "chakra", "ranks": ranks })
     };
     let step = |bytes: u64| 1_000 * bytes + 1_000_000;
-    let time = |comm: u8| time_of(&world, "program", &params(7, comm)) - 3_000_000;
+    let time = |comm: u64| time_of(&world, "program", &params(7, comm)) - 3_000_000;
     assert_eq!(time(0), 6 * step(25), "a ring all-reduce");
     assert_eq!([time(2), time(7)], [3 * step(100), 3 * step(25)], "a ring; all-gathers count what a rank puts in");
     assert_eq!(time(5), 2 * step(100), "a binomial tree");

@@ -127,6 +127,6 @@ impl Engine {
         let of_link = |at: usize| &self.network.links[at / channels];
         let mut credits = self.credits.iter_mut().enumerate();
         let is_home = credits.all(|(at, credit)| credit.is_home(now, of_link(at).buffer, of_link(at).headers));
-        is_home && self.queues.iter().all(|queue| queue.first == NONE)
+        is_home && self.ports.iter().all(|port| port.inside == 0) && self.queues.iter().all(|queue| queue.first == NONE)
     }
 }

@@ -48,6 +48,16 @@ pub(super) fn is_group(item: &Value) -> bool {
     GROUP.iter().any(|key| item.get(key).is_some())
 }
 
+/// The key of a group's list, or of the one operation that it repeats, and the map that has its id.
+pub(super) fn head(group: &Value) -> (&str, &Value) {
+    let Data::Mapping(entries) = &group.data else { return ("", group) };
+    if let Some(list) = entries.iter().find(|entry| LISTS.contains(&&*entry.key)) {
+        return (&list.key, group);
+    }
+    let operation = entries.iter().find(|entry| !GROUP.contains(&&*entry.key));
+    operation.map_or(("", group), |operation| (&operation.key, &operation.value))
+}
+
 impl Unroller<'_> {
     /// Reads what a group repeats.
     pub(super) fn group<'v>(&mut self, item: &'v Value, place: &Place) -> Read<Group<'v>> {

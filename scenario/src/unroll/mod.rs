@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::yaml::{Data, Entry, Scalar, Value};
 use expression::filled;
 pub(crate) use group::{GROUP, GROUPED, LISTS};
-use group::{Group, is_group};
+use group::{Group, head, is_group};
 use names::{Iterations, Names};
 use values::Loop;
 
@@ -43,8 +43,8 @@ pub(crate) struct Unrolled<'w> {
 pub(crate) struct WrittenGroup {
     /// Its id, or its place in the file.
     pub(crate) id: Box<str>,
-    /// `sequence` or `parallel`.
-    pub(crate) kind: &'static str,
+    /// `sequence` or `parallel`; of one operation that is repeated the key of that.
+    pub(crate) kind: Box<str>,
     /// Its operations, by index.
     pub(crate) items: Range<usize>,
 }
@@ -138,13 +138,13 @@ impl Unroller<'_> {
     fn outermost(&mut self, item: &Value, place: &Place) -> Read<()> {
         let begin = self.items.len();
         self.item(item, place)?;
-        let id = item.get("id").and_then(|id| match &id.data {
+        let (kind, named) = head(item);
+        let id = named.get("id").and_then(|id| match &id.data {
             Data::Scalar(scalar) => filled(&scalar.text, &place.variables).ok(),
             _ => None,
         });
         let id = id.unwrap_or(Cow::Borrowed(&place.path)).into();
-        let kind = LISTS.into_iter().find(|kind| item.get(kind).is_some()).unwrap_or_default();
-        self.groups.push(WrittenGroup { id, kind, items: begin..self.items.len() });
+        self.groups.push(WrittenGroup { id, kind: kind.into(), items: begin..self.items.len() });
         Ok(())
     }
 

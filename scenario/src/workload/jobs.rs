@@ -14,7 +14,7 @@ use crate::yaml::{Data, Value};
 pub struct Job {
     /// Its id; of a group without one its place, `workload[2]`.
     pub id: Box<str>,
-    /// The key that it stands under: `sequence`, `parallel`, `pattern`, `trace`.
+    /// The key that it stands under: `sequence`, `parallel`, `pattern`, `trace`, or that of one operation that is repeated.
     pub kind: Box<str>,
     /// Its tasks.
     pub tasks: Range<u32>,
@@ -57,7 +57,7 @@ impl<'g> Jobs<'g> {
             _ => 1,
         };
         if index + 1 == group.items.end && self.inside > 1 {
-            let (id, kind) = (group.id.clone(), group.kind.into());
+            let (id, kind) = (group.id.clone(), group.kind.clone());
             self.jobs.push(Job { id, kind, tasks: self.begin..tasks.end });
         }
     }
