@@ -97,7 +97,7 @@ pub(crate) fn read(text: &str) -> Result<Graphs, String> {
     let root = document.root_element();
     if !root.has_tag_name("graphs") {
         let name = root.tag_name().name();
-        return Err(format!("its root is `{name}`, not `graphs`; name an NCCL_GRAPH_FILE"));
+        return Err(format!("{}: its root is `{name}`, not `graphs`; name an NCCL_GRAPH_FILE", place(root)));
     }
     let is_ring = |graph: &Node<'_, '_>| graph.attribute("pattern") == Some(RING);
     let graphs = || root.children().filter(|node| node.has_tag_name("graph"));
@@ -122,19 +122,28 @@ fn named(graph: Node<'_, '_>) -> String {
     format!("graph {} ({what})", shown(graph.attribute("id").unwrap_or("without id")))
 }
 
+/// Where an element begins.
+fn place(node: Node<'_, '_>) -> String {
+    let at = node.document().text_pos_at(node.range().start);
+    format!("line {}, column {}", at.row, at.col)
+}
+
 fn channels(graph: Node<'_, '_>) -> Result<Vec<Vec<usize>>, String> {
-    let channels: Vec<Vec<usize>> =
-        graph.children().filter(|node| node.has_tag_name("channel")).map(devices).collect::<Result<_, _>>()?;
+    let nodes = || graph.children().filter(|node| node.has_tag_name("channel"));
+    let channels: Vec<Vec<usize>> = nodes().map(devices).collect::<Result<_, _>>()?;
     let declared = graph.attribute("nchannels").unwrap_or_default();
     if channels.is_empty() || declared.parse() != Ok(channels.len()) {
-        return Err(format!("`nchannels` is `{declared}`, and {} are described; correct it", channels.len()));
+        let (place, described) = (place(graph), channels.len());
+        return Err(format!("{place}: `nchannels` is `{declared}`, and {described} are described; correct it"));
     }
-    for (i, channel) in channels.iter().enumerate() {
+    for (i, (node, channel)) in nodes().zip(&channels).enumerate() {
         let mut sorted = channel.clone();
         sorted.sort_unstable();
         if sorted.is_empty() || !sorted.iter().copied().eq(0..channels[0].len()) {
-            let most = channels[0].len().saturating_sub(1);
-            return Err(format!("channel {i} does not go once through each of the GPUs 0 to {most}; correct it"));
+            let (place, most) = (place(node), channels[0].len().saturating_sub(1));
+            return Err(format!(
+                "{place}: channel {i} does not go once through each of the GPUs 0 to {most}; correct it"
+            ));
         }
     }
     Ok(channels)
@@ -144,7 +153,7 @@ fn devices(channel: Node<'_, '_>) -> Result<Vec<usize>, String> {
     let gpus = channel.children().filter(|node| node.has_tag_name("gpu"));
     gpus.map(|gpu| {
         let dev = gpu.attribute("dev").unwrap_or_default();
-        dev.parse().map_err(|_| format!("`dev=\"{dev}\"` is no number of a GPU; correct it"))
+        dev.parse().map_err(|_| format!("{}: `dev=\"{dev}\"` is no number of a GPU; correct it", place(gpu)))
     })
     .collect()
 }

@@ -67,6 +67,8 @@ struct Reader<'d> {
     chunk: u64,
     /// GPUs as `ngpus` counts them, and those that have been described.
     gpus: (u64, BTreeSet<u64>),
+    /// Where the algorithm begins.
+    algorithm: usize,
     /// The GPU and the thread block that are being described.
     gpu: u32,
     block: Option<Block>,
@@ -110,6 +112,7 @@ impl<'d> Reader<'d> {
             params,
             chunk: 0,
             gpus: (0, BTreeSet::new()),
+            algorithm: 0,
             gpu: 0,
             block: None,
             blocks: BTreeSet::new(),
@@ -158,7 +161,7 @@ impl<'d> Reader<'d> {
             )));
         }
         self.chunk = size / chunks;
-        self.gpus.0 = self.number(tag, "ngpus")?;
+        (self.gpus.0, self.algorithm) = (self.number(tag, "ngpus")?, tag.at);
         Ok(())
     }
 
@@ -213,7 +216,8 @@ impl<'d> Reader<'d> {
     fn finish(mut self) -> Result<Program, CallError> {
         let (count, described) = (self.gpus.0, self.gpus.1.len());
         if count != described as u64 {
-            return Err(refused(format!("file: `ngpus` is {count}, and {described} are described; correct it")));
+            let problem = format!("`ngpus` is {count}, and {described} are described");
+            return Err(self.wrong_at(self.algorithm, &problem));
         }
         self.program.ranks = count as u32;
         for &Late { first, on, at } in &self.late {

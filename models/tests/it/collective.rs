@@ -245,17 +245,21 @@ fn a_graph_that_does_not_fit_is_refused() {
     says(GRAPH, 4, "3 GPUs a machine, and 4 ranks are given");
     says(GRAPH, 6, "not every 3 ranks are a machine of their own");
     says("<graphs", 3, "file0: it is no XML");
-    says("<system/>", 3, "its root is `system`, not `graphs`");
+    says("<system/>", 3, "line 1, column 1: its root is `system`, not `graphs`");
     says("<graphs/>", 3, "it has no graph, and no ring");
     let trees = r#"<graphs><graph id="1" pattern="1"/><graph id="2" pattern="5"/><graph pattern="9"/></graphs>"#;
     says(trees, 3, "it has graph 1 (balanced tree), graph 2 (NVLS), graph without id (pattern 9), and no ring");
-    says(&GRAPH.replace("nchannels=\"2\"", "nchannels=\"3\""), 3, "`nchannels` is `3`, and 2 are described");
+    says(
+        &GRAPH.replace("nchannels=\"2\"", "nchannels=\"3\""),
+        3,
+        "line 3, column 3: `nchannels` is `3`, and 2 are described",
+    );
     says(
         &GRAPH.replacen("<gpu dev=\"1\"/><gpu dev=\"2\"/>", "<gpu dev=\"1\"/><gpu dev=\"1\"/>", 1),
         3,
-        "channel 0 does not go once",
+        "line 4, column 5: channel 0 does not go once",
     );
-    says(&GRAPH.replace("dev=\"2\"", "dev=\"x\""), 3, "is no number of a GPU");
+    says(&GRAPH.replace("dev=\"2\"", "dev=\"x\""), 3, "line 4, column 56: `dev=\"x\"` is no number of a GPU");
     let mut tree = with_graph(GRAPH, 3);
     (tree["kind"], tree["algorithm"]) = (json!("all-reduce"), json!("tree"));
     assert!(refusal(&world, "collective", &tree).contains("use `algorithm: ring`"));

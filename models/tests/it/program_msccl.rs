@@ -42,7 +42,10 @@ fn algorithms_are_well_formed() {
         (small.replacen("</tb>", "</gpu>", 1), "it is no XML: line 3, column"),
         (small.replacen("cnt=", "s=", 1), "it is no XML: line 3, column 40: "),
         (small.replacen("cnt=\"1\"", "cnt=\"&one;\"", 1), "it is no XML: line 3, column 40: "),
-        (small.replacen("ngpus=\"2\"", "ngpus=\"4000000000\"", 1), "`ngpus` is 4000000000, and 2 are described"),
+        (
+            small.replacen("ngpus=\"2\"", "ngpus=\"4000000000\"", 1),
+            "line 1, column 1: `ngpus` is 4000000000, and 2 are described",
+        ),
         (small.replacen("gpu id=\"1\"", "gpu id=\"0\"", 1), "line 6, column 1: the gpu 0 is given twice"),
         (small.replacen("ngpus=\"2\"", "ngpus=\"1\"", 1), "line 6, column 1: gpu 1, and `ngpus` is 1"),
         (small.replacen("tb id=\"1\"", "tb id=\"0\"", 1), "line 4, column 1: thread block 0 of gpu 0 is given twice"),
