@@ -1,9 +1,9 @@
 //! `fcfs` event by event: a queue per link, with an entry for each transfer.
 //!
 //! A class is served while it is the first on all its links: then its first transfer is earlier than all that it shares a link
-//! with. An end takes the first of each queue on its route and looks at who is first there now; an arrival looks at links that
-//! were empty. So an event costs the routes of those whose turn comes or goes. Every class is a root; its level is that of its
-//! narrowest link, or 0.
+//! with. On how many it is the first is counted: an end takes the first of each queue on its route, an arrival is the first where
+//! nobody waits. So an event costs its own route, and the routes of those whose turn comes. Every class is a root; its level is
+//! that of its narrowest link, or 0.
 
 use std::collections::VecDeque;
 
@@ -24,10 +24,18 @@ struct Class {
     narrowest: LinkId,
     /// Active transfers.
     count: u32,
+    /// Links on which it is the first.
+    firsts: u32,
     /// What the host knows; `None` of a new class.
     is_served: Option<bool>,
     /// Whether it is in `looked`.
     is_looked: bool,
+}
+
+impl Class {
+    fn is_first(&self) -> bool {
+        self.firsts as usize == self.links.len()
+    }
 }
 
 /// A link, and who waits for it.
@@ -40,6 +48,15 @@ struct Line {
     stalled: u64,
 }
 
+impl Line {
+    /// Something moves on it from now on, or nothing is there.
+    fn goes_on(&mut self, now: u64) {
+        if let Some(since) = self.stalled_since.take() {
+            self.stalled += now - since;
+        }
+    }
+}
+
 /// The incremental side of `fcfs`.
 #[derive(Debug)]
 pub struct Lines {
@@ -48,11 +65,18 @@ pub struct Lines {
     classes: Vec<Class>,
     /// Classes that may be served from now on, or no longer.
     looked: Vec<u32>,
-    /// Links whose first transfer, or its service, has changed.
-    stirred: Vec<LinkId>,
 }
 
 impl Lines {
+    /// A class is the first on one more link.
+    fn is_first_on_one_more(&mut self, class: u32) {
+        let record = &mut self.classes[class as usize];
+        record.firsts += 1;
+        if record.is_first() {
+            self.look(class);
+        }
+    }
+
     /// Notes that a class must be looked at.
     fn look(&mut self, class: u32) {
         let record = &mut self.classes[class as usize];
@@ -62,74 +86,67 @@ impl Lines {
         }
     }
 
-    fn leave(&mut self, class: u32) -> Result<(), CallError> {
-        self.classes[class as usize].count -= 1;
-        if self.classes[class as usize].count > 0 {
-            self.look(class);
+    fn leave(&mut self, class: u32, now: u64) -> Result<(), CallError> {
+        let record = &mut self.classes[class as usize];
+        record.count -= 1;
+        record.firsts = 0;
+        if record.count == 0 {
+            record.is_served = None;
         } else {
-            self.classes[class as usize].is_served = None;
+            self.look(class);
         }
         for at in 0..self.classes[class as usize].links.len() {
             let link = self.classes[class as usize].links[at];
-            let queue = &mut self.lines[link.index()].queue;
-            if queue.pop_front() != Some(class) {
+            let line = &mut self.lines[link.index()];
+            if line.queue.pop_front() != Some(class) {
                 return Err(CallError::Failed(format!("a transfer left link {} before its turn", link.0)));
             }
-            if let Some(&next) = queue.front() {
-                self.look(next);
+            match line.queue.front() {
+                // Until it turns out that the next one is served.
+                Some(&next) => {
+                    line.stalled_since = line.stalled_since.or(Some(now));
+                    self.is_first_on_one_more(next);
+                }
+                None => line.goes_on(now),
             }
-            self.stirred.push(link);
         }
         Ok(())
     }
 
-    fn join(&mut self, class: u32) {
-        self.classes[class as usize].count += 1;
-        self.look(class);
+    fn join(&mut self, class: u32, now: u64) {
+        let record = &mut self.classes[class as usize];
+        record.count += 1;
+        if record.is_served.is_none() {
+            self.look(class);
+        }
         for at in 0..self.classes[class as usize].links.len() {
             let link = self.classes[class as usize].links[at];
-            let queue = &mut self.lines[link.index()].queue;
-            queue.push_back(class);
-            if queue.len() == 1 {
-                self.stirred.push(link);
+            let line = &mut self.lines[link.index()];
+            line.queue.push_back(class);
+            if line.queue.len() == 1 {
+                line.stalled_since = Some(now);
+                self.is_first_on_one_more(class);
             }
         }
-    }
-
-    fn is_first(&self, class: u32) -> bool {
-        let mut links = self.classes[class as usize].links.iter();
-        links.all(|link| self.lines[link.index()].queue.front() == Some(&class))
     }
 
     /// Tells whether a class is served, if that is new.
-    fn tell(&mut self, class: u32, answer: &mut Answer) {
-        let is_served = self.is_first(class);
+    fn tell(&mut self, class: u32, now: u64, answer: &mut Answer) {
         let record = &mut self.classes[class as usize];
         record.is_looked = false;
-        if record.count == 0 || record.is_served.replace(is_served) == Some(is_served) {
+        if record.count == 0 {
             return;
         }
-        let level = if is_served { record.level } else { 0 };
-        answer.levels.push(RootLevel { root: class, level });
-        for &link in &record.links {
-            let line = &mut self.lines[link.index()];
-            line.peak = line.peak.max(level);
-            self.stirred.push(link);
+        let is_served = record.is_first();
+        if record.is_served.replace(is_served) != Some(is_served) {
+            answer.levels.push(RootLevel { root: class, level: if is_served { record.level } else { 0 } });
         }
-    }
-
-    /// Notes whether anything moves on a link from now on.
-    fn note(&mut self, link: LinkId, now: u64) {
-        let line = &mut self.lines[link.index()];
-        let first = line.queue.front().map(|&class| &self.classes[class as usize]);
-        let is_stalled = first.is_some_and(|class| class.is_served != Some(true));
-        match line.stalled_since {
-            None if is_stalled => line.stalled_since = Some(now),
-            Some(since) if !is_stalled => {
-                line.stalled += now - since;
-                line.stalled_since = None;
+        if is_served {
+            for &link in &record.links {
+                let line = &mut self.lines[link.index()];
+                line.peak = line.peak.max(record.level);
+                line.goes_on(now);
             }
-            _ => {}
         }
     }
 }
@@ -138,14 +155,15 @@ impl IncrementalArbiter for Lines {
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
         let (level, narrowest) = (class.limit, LinkId::NONE);
         while self.classes.len() <= id as usize {
-            let (links, count, is_served, is_looked) = (Vec::new(), 0, None, false);
-            self.classes.push(Class { links, level, narrowest, count, is_served, is_looked });
+            let (links, count, firsts, is_served, is_looked) = (Vec::new(), 0, 0, None, false);
+            self.classes.push(Class { links, level, narrowest, count, firsts, is_served, is_looked });
         }
         let record = &mut self.classes[id as usize];
         (record.level, record.narrowest, record.count, record.is_served) = (level, narrowest, 0, None);
+        record.firsts = 0;
         record.links.clear();
+        record.links.extend_from_slice(class.links);
         for &link in class.links {
-            record.links.push(link);
             let capacity = self.capacities[link.index()];
             if capacity < record.level {
                 (record.level, record.narrowest) = (capacity, link);
@@ -154,17 +172,15 @@ impl IncrementalArbiter for Lines {
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        let now = change.now.0;
         for &WeightChange { class, .. } in change.removed {
-            self.leave(class)?;
+            self.leave(class, now)?;
         }
         for &WeightChange { class, .. } in change.added {
-            self.join(class);
+            self.join(class, now);
         }
         while let Some(class) = self.looked.pop() {
-            self.tell(class, answer);
-        }
-        while let Some(link) = self.stirred.pop() {
-            self.note(link, change.now.0);
+            self.tell(class, now, answer);
         }
         Ok(())
     }
@@ -188,8 +204,14 @@ impl IncrementalArbiter for Lines {
 
     fn verify(&self) -> Result<(), String> {
         for (id, class) in (0_u32..).zip(&self.classes).filter(|(_, class)| class.count > 0) {
-            if class.is_served != Some(self.is_first(id)) {
-                return Err(format!("class {id} is served: {:?}", class.is_served));
+            let is_first = |link: &LinkId| self.lines[link.index()].queue.front() == Some(&id);
+            let is_served = class.links.iter().all(is_first);
+            if class.is_served != Some(is_served) || class.is_first() != is_served {
+                return Err(format!("class {id} is served: {:?}, first on {} links", class.is_served, class.firsts));
+            }
+            let is_still = |link: &LinkId| is_first(link) && self.lines[link.index()].stalled_since.is_some();
+            if is_served && class.links.iter().any(is_still) {
+                return Err(format!("class {id} is served, and a link of it stands still"));
             }
             let queued = |link: &LinkId| self.lines[link.index()].queue.iter().filter(|&&c| c == id).count();
             if class.links.iter().any(|link| queued(link) != class.count as usize) {
@@ -209,7 +231,6 @@ impl IncrementalPlugin for Lines {
             return Err(CallError::Refused("what links share is divided, not waited for".to_owned()));
         }
         let lines = vec![Line::default(); setting.capacities.len()];
-        let (classes, looked, stirred) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { capacities: setting.capacities.to_vec(), lines, classes, looked, stirred })
+        Ok(Self { capacities: setting.capacities.to_vec(), lines, classes: Vec::new(), looked: Vec::new() })
     }
 }

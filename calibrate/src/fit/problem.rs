@@ -320,3 +320,26 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Iteration<'_> {
         Some(found.resize_vertically(rows, 0.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::NodeId;
+    use weir_scenario::Position;
+
+    use super::*;
+    use crate::measurement::MeasuredTime;
+
+    /// Two copies of 4 messages each, the first of which and the last end were measured.
+    #[test]
+    fn throughputs_are_those_of_a_row_and_of_all_copies_together() {
+        let place = Position { file: "log".into(), line: 1, column: 1 };
+        let transfer = |bytes| Transfer { from: NodeId(0), to: NodeId(1), bytes };
+        let copies = Experiment::plain("two").with(transfer(1_000), 2.0, place.clone()).beside(transfer(500));
+        let mut copies = Experiment { messages: 4, ..copies };
+        copies.rows.push(MeasuredTime { place, seconds: 3.0, end: MeasuredEnd::Last });
+        let all = throughputs(&[copies]);
+        assert_eq!(all, [2_000.0, 3_000.0, 2_000.0, 2_000.0]);
+        assert_eq!(range(&all), [2_000.0, 3_000.0]);
+        assert_eq!(range(&[0.0, 7.0]), [7.0, 7.0]);
+    }
+}

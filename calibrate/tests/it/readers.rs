@@ -224,6 +224,12 @@ fn windows_and_one_way_times_of_osu() {
     let latency = fine("# OSU MPI Latency Test v7.3\n# Size  Latency (us)\n0 1.0\n8 2.5\n", &pair).1;
     assert_eq!((latency.experiments[0].messages, latency.experiments[0].rows[0].seconds), (1, 2.5 * 1e-6));
     assert_eq!(latency.skipped[0].why, "no bytes are moved");
+    let names = "log: rank 0 = ";
+    assert!(
+        matches!(&latency.notes[..], [one] if one.starts_with(names)),
+        "one message at a time: {:?}",
+        latency.notes
+    );
     assert!(fine(table, &ReadOptions::default()).1.skipped[0].why.contains("--pair"));
     for (row, message) in
         [("8 nan", "`nan`"), ("8 -1", "-1, not above 0"), ("8 -nan", "`-nan`"), ("8 0", "0, not above 0")]

@@ -14,9 +14,11 @@ pub(super) struct Link {
     pub(super) before: Level,
     /// At least the share of each class on it that another link holds back.
     pub(super) hint: Level,
-    /// Transfers that it holds back, and what it has of the others, in units, where loads are kept.
+    /// Transfers that it holds back.
     pub(super) own: u64,
-    pub(super) others: i128,
+    /// What it has of the others, in units, where loads are kept. Sums and products wrap: a load is below 2^63, and so exact in
+    /// the end.
+    pub(super) others: u64,
     /// What the host knows.
     pub(super) told: Level,
     /// Whether it is in `changed`, and in `stirred`.
@@ -42,14 +44,19 @@ impl Link {
         }
     }
 
+    /// What its transfers have together, where loads are kept.
+    pub(super) fn load(&self) -> u64 {
+        let own = if self.own > 0 { self.own.wrapping_mul(self.share) } else { 0 };
+        own.wrapping_add(self.others)
+    }
+
     /// Notes the load of this moment.
     pub(super) fn note_load(&mut self, is_kept: bool) {
         if self.own > 0 && self.own == self.transfers {
             // All of a link that holds everybody on it back is in use, but for rounding.
             self.peak = self.capacity;
         } else if is_kept {
-            let own = if self.own > 0 { i128::from(self.own) * i128::from(self.share) } else { 0 };
-            self.peak = self.peak.max((own + self.others) as u64);
+            self.peak = self.peak.max(self.load());
         }
     }
 }

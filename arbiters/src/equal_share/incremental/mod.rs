@@ -102,7 +102,8 @@ impl Parts {
                 record.own = record.own.wrapping_add_signed(change);
             } else {
                 self.cells.change_weight(hop, change);
-                self.links[on as usize].others += i128::from(change) * i128::from(share);
+                let record = &mut self.links[on as usize];
+                record.others = record.others.wrapping_add((change as u64).wrapping_mul(share));
             }
             self.stir(on);
         }
@@ -124,43 +125,37 @@ impl Parts {
         if share == before {
             return;
         }
-        // A fall changes nothing elsewhere but loads.
-        if record.own > 0 && (share > before || self.wants_peaks) {
-            self.feed(link, share, before);
-        }
+        let (hint, holds) = (record.hint, record.own > 0);
         self.stir(link);
-        if share > before {
-            self.leave_for_less(link, share);
-        } else if self.links[link as usize].hint > share {
+        if holds && share > before {
+            self.rise(link, share, before);
+        } else if holds && self.wants_peaks {
+            // A fall changes nothing elsewhere but loads.
+            for &Out { on, weight, .. } in &self.cells.of(link).outs {
+                let others = &mut self.links[on as usize].others;
+                *others = others.wrapping_sub(weight.wrapping_mul(before - share));
+            }
+        }
+        if share < before && hint > share {
             self.claim(link, share);
         }
     }
 
-    /// What a link holds back has another level now.
-    fn feed(&mut self, link: u32, share: Level, before: Level) {
+    /// What a link holds back has a higher level now; another link may hold it back.
+    fn rise(&mut self, link: u32, share: Level, before: Level) {
         let outs = std::mem::take(&mut self.cells.of_mut(link).outs);
-        // Where there are cells, both shares are finite, below 2^62.
-        let change = i128::from(share.wrapping_sub(before) as i64);
-        for &Out { on, weight, .. } in &outs {
+        for &Out { on, weight, cell } in &outs {
             let record = &mut self.links[on as usize];
             record.hint = record.hint.max(share);
-            record.others += i128::from(weight) * change;
-            // Only a load that grows may be a peak.
-            if self.wants_peaks && change > 0 && record.peak < record.capacity {
+            record.others = record.others.wrapping_add(weight.wrapping_mul(share - before));
+            if record.share < share {
+                self.leaving.extend(self.cells.members(cell));
+            }
+            if self.wants_peaks && record.load() > record.peak {
                 self.stir(on);
             }
         }
         self.cells.of_mut(link).outs = outs;
-    }
-
-    /// Classes of a link whose share rose may be held back by another one now.
-    fn leave_for_less(&mut self, link: u32, share: Level) {
-        for at in 0..self.cells.of(link).outs.len() {
-            let Out { on, cell, .. } = self.cells.of(link).outs[at];
-            if self.links[on as usize].share < share {
-                self.leaving.extend(self.cells.members(cell));
-            }
-        }
     }
 
     /// A link whose share fell holds back whoever has more.
@@ -204,11 +199,20 @@ impl Parts {
         let (left, taken) = (self.level_of(from), self.level_of(to));
         for hop in self.hops_of(class) {
             let on = self.cells.hops[hop].link;
-            if from != NONE {
-                self.leave_hop(hop, on == from, transfers, left);
+            let record = &mut self.links[on as usize];
+            let (was, is) = (from != NONE && on != from, to != NONE && on != to);
+            record.own = record.own.wrapping_sub(if on == from { transfers } else { 0 });
+            record.own += if on == to { transfers } else { 0 };
+            let change = if is { taken } else { 0 }.wrapping_sub(if was { left } else { 0 });
+            record.others = record.others.wrapping_add(transfers.wrapping_mul(change));
+            if is {
+                record.hint = record.hint.max(taken);
             }
-            if to != NONE {
-                self.enter_hop(hop, on == to, (to, transfers), taken);
+            match (was, is) {
+                (true, true) => self.cells.change(hop, to, transfers),
+                (true, false) => self.cells.leave(hop, transfers),
+                (false, true) => self.cells.join(hop, to, transfers),
+                (false, false) => {}
             }
             self.stir(on);
         }
@@ -216,28 +220,6 @@ impl Parts {
 
     fn level_of(&self, link: u32) -> Level {
         self.links.get(link as usize).map_or(0, |record| record.before)
-    }
-
-    fn leave_hop(&mut self, hop: usize, is_own: bool, transfers: u64, level: Level) {
-        let on = self.cells.hops[hop].link as usize;
-        if is_own {
-            self.links[on].own -= transfers;
-        } else {
-            self.cells.leave(hop, transfers);
-            self.links[on].others -= i128::from(transfers) * i128::from(level);
-        }
-    }
-
-    fn enter_hop(&mut self, hop: usize, is_own: bool, (by, transfers): (u32, u64), level: Level) {
-        let on = self.cells.hops[hop].link as usize;
-        if is_own {
-            self.links[on].own += transfers;
-        } else {
-            self.cells.join(hop, by, transfers);
-            let record = &mut self.links[on];
-            record.others += i128::from(transfers) * i128::from(level);
-            record.hint = record.hint.max(level);
-        }
     }
 
     /// Tells new levels, and notes loads.

@@ -5,7 +5,7 @@ use super::Parts;
 impl Parts {
     /// Everything from the classes anew.
     pub(super) fn check(&self) -> Result<(), String> {
-        let mut sums = vec![(0, 0, 0_i128); self.links.len()];
+        let mut sums = vec![(0, 0, 0_u64); self.links.len()];
         for (id, class) in (0_u32..).zip(&self.classes).filter(|(_, class)| class.transfers > 0) {
             let share = self.links[class.link as usize].share;
             if self.links[self.least(id) as usize].share != share {
@@ -19,7 +19,7 @@ impl Parts {
                     *own += class.transfers;
                     continue;
                 }
-                *others += i128::from(class.transfers) * i128::from(share);
+                *others += class.transfers * share;
                 let cell = self.cells.at(self.cells.hops[hop].cell);
                 if (cell.on, cell.by) != (on, class.link) || share > self.links[on as usize].hint {
                     return Err(format!("class {id} is in the wrong cell of link {on}, or above its hint"));
