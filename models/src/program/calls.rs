@@ -102,6 +102,7 @@ pub(super) fn plan(
             }
         };
         let first = program.operations.len() as u32;
+        program.plans.push((first, call.what));
         let mut insertion = Insertion { program, call, devices, ends: &ends, first, lanes };
         insertion.insert(&plan).map_err(|problem| refused(format!("file: {problem}")))?;
         lanes += plan.engines().len() as u32;

@@ -44,14 +44,18 @@ impl Node {
         let found = self.attributes.get(name).copied();
         found.ok_or_else(|| {
             let id = self.id;
-            format!("node {id} lacks the attribute `{name}`, as a number; trace it with communication sizes")
+            format!("node {id} lacks the attribute `{name}`, as a whole number; trace it with communication sizes")
         })
     }
 
     pub(super) fn small(&self, name: &str) -> Result<u32, Problem> {
         let value = self.attribute(name)?;
         let fits = u32::try_from(value).ok().filter(|&value| value < FIRST_TAG);
-        fits.ok_or_else(|| format!("`{name}` of node {} is {value}; give a smaller one", self.id))
+        fits.ok_or_else(|| match value as i64 {
+            // Protobuf has no other way to write a number below 0.
+            below if below < 0 => format!("`{name}` of node {} is {below}; correct it", self.id),
+            _ => format!("`{name}` of node {} is {value}; give a smaller one", self.id),
+        })
     }
 
     pub(super) fn bytes(&self) -> Result<u64, Problem> {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use weir_plugin_api::{CallError, NodeId, PS_PER_S, Surroundings};
 
 use super::fabric::{Leg, Places};
-use super::matching::{NONE, Progress, refuse_stuck, unmatched_message};
+use super::matching::{NONE, Progress, partners_so_far, refuse_stuck, unmatched_message};
 use super::operations::{Program, Successors, Work};
 use super::params::{MessageParams, Sending};
 use super::unexpected::Mailbox;
@@ -72,12 +72,7 @@ impl Costs<'_> {
 ///
 /// # Errors
 /// What never ends, and a message that nobody receives.
-pub(super) fn partners(
-    program: &Program,
-    fixed: &[u32],
-    successors: &Successors,
-    costs: Costs<'_>,
-) -> Result<Vec<u32>, CallError> {
+pub(super) fn partners(program: &Program, successors: &Successors, costs: Costs<'_>) -> Result<Vec<u32>, CallError> {
     let count = program.operations.len();
     let mut run = Run {
         program,
@@ -105,9 +100,13 @@ pub(super) fn partners(
             Event::Done(number) => run.done(time, number),
         }
     }
-    refuse_stuck(program, fixed, &run.progress)?;
     let left = run.mailboxes.iter().filter_map(Mailbox::left).min();
-    left.map_or(Ok(run.partner), |(_, send)| Err(unmatched_message(program, fixed, send)))
+    if left.is_some() || run.progress.done.contains(&false) {
+        let so_far = partners_so_far(program, &run.partner, &run.progress);
+        refuse_stuck(program, &so_far, &run.progress)?;
+        left.map_or(Ok(()), |(_, send)| Err(unmatched_message(program, &so_far, send)))?;
+    }
+    Ok(run.partner)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -202,9 +202,13 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
     let waits = |&number: &u32| {
         matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
     };
+    let is_collective = |&number: &u32| program.planned_collective(number).is_some();
     let remedy = match circle.iter().any(waits) {
-        // Of a receive from any rank: all messages that fit have been taken by others.
+        // A receive from any rank: all messages that fit have been taken by others.
         _ if is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",
+        _ if circle.iter().any(is_collective) => {
+            "; let all ranks begin collectives, and messages that one of them waits for, in the same order"
+        }
         true => "; post receives before sends, or raise `eager`",
         false => "; let one of them begin without the one before it",
     };
@@ -224,11 +228,14 @@ pub(super) fn unmatched_message(program: &Program, partner: &[u32], number: u32)
         Work::Receive { from, .. } => operation.rank == other && from == rank && lacks == "no receive",
         Work::Compute { .. } | Work::Carry { .. } | Work::Join => false,
     };
-    let mut facing = (0..).zip(&program.operations).filter(|(_, operation)| faces(operation)).peekable();
-    let instead = match (facing.peek().is_some(), facing.find(|&(other, _)| partner[other as usize] == NONE)) {
-        (false, _) => format!("rank {other} {does} rank {rank} nowhere{}", ends_with(program, other)),
-        (true, None) => format!("what rank {other} {does} rank {rank} is matched by others"),
-        (true, Some((open, _))) => format!("what is open is {}", program.text(open)),
+    let facing = || (0..).zip(&program.operations).filter(|(_, operation)| faces(operation)).map(|(at, _)| at);
+    let instead = match (facing().next(), facing().find(|&other| partner[other as usize] == NONE)) {
+        (None, _) => format!("rank {other} {does} rank {rank} nowhere{}", ends_with(program, other)),
+        (_, Some(open)) => format!("what is open is {}", program.text(open)),
+        (Some(first), None) => {
+            let (first, by) = (program.text(first), program.text_of_rank(partner[first as usize]));
+            format!("what rank {other} {does} rank {rank} is matched by others, as {first} by {by}")
+        }
     };
     let remedy = match program.is_of_collective(tag) {
         true => "let all ranks take part in each collective, in the same order",

@@ -225,7 +225,7 @@ fn partners_over_fabric(
     costs: first_come::Costs<'_>,
 ) -> Result<Vec<u32>, CallError> {
     if program.is_wild() {
-        let found = first_come::partners(program, &fixed, successors, costs)?;
+        let found = first_come::partners(program, successors, costs)?;
         matching::check_sizes(program, &found)?;
         return Ok(found);
     }

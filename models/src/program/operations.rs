@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_plugin_api::CallError;
 
-use super::calls::Call;
+use super::calls::{Call, What};
 pub(super) use crate::operation::shown;
 use crate::operation::{MOST_TASKS, MOST_TIME_PS, refused};
 use crate::quantities::Files;
@@ -102,6 +102,8 @@ pub(super) struct Program {
     pub(super) calls: BTreeMap<u32, Call>,
     /// How many operations, the last ones, are those of planned collectives.
     pub(super) planned: usize,
+    /// The first operation of each planned collective, ascending, and what it is.
+    pub(super) plans: Vec<(u32, What)>,
 }
 
 impl Program {
@@ -134,11 +136,27 @@ impl Program {
             Work::Receive { from, bytes, tag } => {
                 format!("receive {bytes} B from {}, {}", of("rank", from), tagged(tag))
             }
-            Work::Carry { to, bytes, .. } => format!("carry {bytes} B to rank {to}"),
+            Work::Carry { to, bytes, .. } => match self.planned_collective(operation) {
+                Some(of) => format!("{of}, {bytes} B to rank {to}"),
+                None => format!("{bytes} B to rank {to}"),
+            },
             Work::Compute { .. } => "compute".to_owned(),
-            Work::Join => "nop".to_owned(),
+            Work::Join => self.planned_collective(operation).map_or_else(|| "wait".to_owned(), What::to_string),
         };
         format!("{}: {what}", self.place(operation))
+    }
+
+    /// The planned collective of which an operation is a message, the begin or the end.
+    pub(super) fn planned_collective(&self, operation: u32) -> Option<&What> {
+        let first = self.plans.first()?.0;
+        let other = |d: &Dependency| match operation {
+            n if n == d.of && d.on >= first => Some(d.on),
+            n if n == d.on && d.of >= first => Some(d.of),
+            _ => None,
+        };
+        let planned = if operation >= first { operation } else { self.dependencies.iter().find_map(other)? };
+        let at = self.plans.partition_point(|(first, _)| *first <= planned);
+        self.plans.get(at.checked_sub(1)?).map(|(_, what)| what)
     }
 
     /// Where an operation stands: `line 12`; of several files with the name, as in `trace.3.et, node 17`; of several steps in a

@@ -80,6 +80,35 @@ s: send 2000b to 0 tag 9
     assert!(said.contains("send 2000 B to rank 0, tag 9, but rank 0, line 3: receive 1999 B"), "{said}");
 }
 
+/// The receive from any rank takes the message of rank 0, for which the one behind it waits: both ends are named.
+#[test]
+fn what_a_receive_from_any_rank_has_taken_is_named() {
+    let text = "num_ranks 3
+rank 0 {
+s: send 10b to 2 tag 1
+}
+rank 1 {
+c: calc 5000
+s: send 10b to 2 tag 1
+s requires c
+}
+rank 2 {
+r: recv 10b from -1 tag 1
+q: recv 10b from 0 tag 1
+q requires r
+}
+";
+    for message in [json!({}), message()] {
+        let said = refusal(&World::star(3, 1e12, 0), "program", &over_fabric(text, message, &[1, 2, 3]));
+        assert_eq!(
+            said,
+            "file: rank 2, line 12: receive 10 B from rank 0, tag 1 has no send that matches it, and what rank 0 sends to \
+             rank 2 is matched by others, as rank 0, line 3: send 10 B to rank 2, tag 1 by line 11: receive 10 B from any \
+             rank, tag 1; add one, or correct it"
+        );
+    }
+}
+
 /// A receive from any rank with any tag takes no message of a collective: rank 1 is in the all-reduce long before rank 2 has
 /// computed for 1 ms and sends.
 #[test]

@@ -33,6 +33,17 @@ fn of_files(files: [&[Vec<u8>]; 2]) -> Value {
     json!({ "file": named(json!(files)), "format": "chakra", "ranks": [1, 2] })
 }
 
+/// Attributes that are numbers below 0 are shown so.
+#[test]
+fn a_rank_below_0_is_refused() {
+    let to = |rank: i64| {
+        let ends = [attribute("comm_dst", rank as u64), attribute("comm_size", 8), attribute("comm_tag", 1)].concat();
+        framed([number(1, 5), number(3, 5), ends].concat())
+    };
+    let said = refusal(&world(), "program", &of_files([&[to(-1)], &[]]));
+    assert!(said.contains("file0: `comm_dst` of node 5 is -1; correct it"), "{said}");
+}
+
 const STEP: fn(u64) -> u64 = |bytes| 1_000 * bytes + 1_000_000;
 
 /// The first message is a node where it has the number or the type of one; proto3 leaves out a number that is 0.

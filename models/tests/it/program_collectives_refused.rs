@@ -109,7 +109,10 @@ fn ranks_do_the_same_collectives() {
         // Rank 0 waits for a message that rank 1 sends once both have reduced.
         (
             "0 recv 1 0 5\n0 allreduce 9 0\n1 allreduce 9 0\n1 send 0 0 5\n",
-            "file: a deadlock: rank 0, line 1: receive 5 B",
+            "file: a deadlock: rank 0, line 1: receive 5 B from rank 1, tag 0, which waits for rank 1, line 4: send 5 B to \
+             rank 0, tag 0, which waits for rank 1, line 3: all-reduce of 9 B, which waits for rank 0, line 2: all-reduce of 9 B, \
+             4 B to rank 1, which waits for rank 0, line 2: all-reduce of 9 B, which waits for rank 0, line 1: receive 5 B from \
+             rank 1, tag 0; let all ranks begin collectives, and messages that one of them waits for, in the same order",
         ),
     ] {
         let said = refusal(&pair(), "program", &simgrid(text));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::context::Problem;
-use crate::diagnostic::quoted;
+use crate::diagnostic::{quoted, shortened};
 use crate::nearest::suggestion;
 
 /// Parentheses and signs inside each other at most; *assumed*.
@@ -149,7 +149,8 @@ impl Reader<'_> {
 
     fn signed(&mut self) -> Result<i64, Problem> {
         if self.depth == DEPTH {
-            return Err(self.wrong("is nested too deeply"));
+            let message = format!("`{{{}}}` is nested too deeply", shortened(self.text));
+            return Err(Problem::new(message, format!("keep parentheses and signs within {DEPTH} of each other")));
         }
         self.depth += 1;
         let number = if self.takes("-") {
@@ -185,7 +186,7 @@ impl Reader<'_> {
 
     fn wrong(&self, what: &str) -> Problem {
         let help = "write whole numbers, variables, `+ - * / mod` and parentheses, as in `{(i + 1) mod 8}`";
-        Problem::new(format!("`{{{}}}` {what}", self.text), help)
+        Problem::new(format!("`{{{}}}` {what}", shortened(self.text)), help)
     }
 }
 
@@ -248,6 +249,7 @@ mod tests {
         for (text, message) in all {
             assert_eq!(said(text), message, "{text}");
         }
-        assert!(said(&format!("{{{}1{}}}", "(".repeat(10_000), ")".repeat(10_000))).contains("nested too deeply"));
+        let nested = said(&format!("{{{}1{}}}", "(".repeat(10_000), ")".repeat(10_000)));
+        assert!(nested.contains("…}` is nested too deeply") && nested.len() < 100, "{nested}");
     }
 }

@@ -178,6 +178,11 @@ fn the_fastest_alternative_is_taken() {
 fn of_equal_alternatives_the_first_is_taken() {
     let scenario = good(&one("choose: { pick: auto, times: [4ns, 3ns, 3ns, 3ns] }"));
     assert_eq!(choice(&scenario).chosen, 1);
+    // What rounding may make, and a bit more.
+    for (last, chosen) in [("9999999ps", 0), ("9999998ps", 1)] {
+        let scenario = good(&one(&format!("choose: {{ pick: auto, times: [10000000ps, {last}] }}")));
+        assert_eq!(choice(&scenario).chosen, chosen, "{last}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Files of programs given to `weir import`: what they hold, and how a scenario names them.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use weir::{Error, ProgramCounts, ProgramFile, Unmatched};
 use weir_report::bytes;
@@ -30,21 +30,31 @@ pub(super) fn survey(files: &[PathBuf], contents: &[Vec<u8>]) -> Option<Result<E
 }
 
 fn text(names: &[String], found: &ProgramFile) -> String {
-    let names: Vec<String> = names.iter().map(|name| in_yaml(name)).collect();
-    let file = match &names[..] {
-        [one] => one.clone(),
-        _ => format!("[{}]", names.join(", ")),
+    let names: Vec<String> = beside(names).map(in_yaml).collect();
+    let (file, they) = match &names[..] {
+        [one] => (one.clone(), "it"),
+        _ => (format!("[{}]", names.join(", ")), "them"),
     };
     match found {
-        ProgramFile::Program(counts) => program(&file, counts, names.len()),
+        ProgramFile::Program(counts) => program((&file, they), counts, names.len()),
         ProgramFile::Graph { gpus, channels, others } => format!(
-            "NCCL graph file: {}, a ring of {gpus} GPUs each\n{}\nin a scenario:\n  - collective: {{ kind: all-reduce, size: …, \
+            "NCCL graph file: {}, a ring of {gpus} GPUs each\n{}\nin a scenario beside {they}:\n  - collective: {{ kind: all-reduce, size: …, \
              ranks: …, order: {{ graph: {file} }} }}\n",
             count(*channels as u64, "channel"),
             if others.is_empty() { String::new() } else { format!("not read: {}\n", clean(&others.join(", "))) }
         ),
         _ => format!("{file}\n"),
     }
+}
+
+/// The names of files as a scenario in their folder has them; whole paths where there are several folders.
+fn beside(paths: &[String]) -> impl Iterator<Item = &str> {
+    let folder = |path: &String| Path::new(path).parent().map(Path::to_owned);
+    let is_one = paths.windows(2).all(|two| folder(&two[0]) == folder(&two[1]));
+    paths.iter().map(move |path| match Path::new(path).file_name().and_then(|name| name.to_str()) {
+        Some(name) if is_one => name,
+        _ => path.as_str(),
+    })
 }
 
 /// A name as a scenario has it; `FILE` for standard input, which has none.
@@ -57,7 +67,7 @@ fn in_yaml(name: &str) -> String {
     }
 }
 
-fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
+fn program((file, they): (&str, &str), counts: &ProgramCounts, files: usize) -> String {
     let mut out = format!("{}: ", title(counts.format));
     out += &match (counts.format, files) {
         ("chakra", 1) => "one of its ranks, one file for each".to_owned(),
@@ -83,7 +93,7 @@ fn program(file: &str, counts: &ProgramCounts, files: usize) -> String {
     let format = counts.format;
     let _ = writeln!(
         out,
-        "\nin a scenario, with the device of each rank:\n  - program: {{ file: {file}, format: {format}, ranks: …{more} }}"
+        "\nin a scenario beside {they}, with the device of each rank:\n  - program: {{ file: {file}, format: {format}, ranks: …{more} }}"
     );
     out
 }

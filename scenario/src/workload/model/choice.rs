@@ -17,6 +17,9 @@ use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::{Choice, NotTried};
 
+/// Times are the same if they differ by a smaller part: tasks round to picoseconds; *assumed*.
+const SAME: f64 = 1e-7;
+
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {
     /// The operation with nothing left open.
@@ -27,7 +30,7 @@ pub(super) struct Chosen {
 }
 
 impl<'a> Expansion<'a> {
-    /// Plans an operation; where it leaves a choice open, the fastest alternative, the first among equals.
+    /// Plans an operation; where it leaves a choice open, the fastest alternative, the first of those that take the same time.
     pub(super) fn choose(&mut self, context: &mut Context, request: &Request<'a>) -> Read<Chosen> {
         let json = request.json();
         let operation = json.to_string();
@@ -76,7 +79,7 @@ impl<'a> Expansion<'a> {
             drop(span);
             let chosen = tried.len();
             tried.push((label.as_str().into(), alone));
-            if best.is_none_or(|(before, ..)| alone < before) {
+            if best.is_none_or(|(before, ..)| (alone.0 as f64) < before.0 as f64 * (1.0 - SAME)) {
                 best = Some((alone, chosen, at));
             }
         }
