@@ -134,6 +134,17 @@ impl FileContent {
         Some(text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 
+    /// What is said of a file that is no text.
+    pub(crate) fn no_text(&self) -> String {
+        let bytes = self.bytes();
+        let end = std::str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        let line = 1 + bytes[..end].iter().filter(|&&byte| byte == b'\n').count();
+        format!(
+            "`{}` is no text: line {line} has a byte that is no UTF-8; name a file of the format that is given",
+            self.name
+        )
+    }
+
     /// Its bytes, as they are on disk.
     pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
         match (&self.text, &self.bytes) {
@@ -150,7 +161,7 @@ impl Files {
         let [file] = &self.0[..] else {
             return Err(format!("{} files, and one has all ranks; name one", self.0.len()));
         };
-        file.text().ok_or_else(|| format!("`{}` is no text; name a file of the format that is given", file.name))
+        file.text().ok_or_else(|| file.no_text())
     }
 }
 

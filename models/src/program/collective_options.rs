@@ -125,9 +125,10 @@ impl Collectives {
         let most = MOST_WAYS.min(MOST_TEXT / operation.len().max(1));
         if count > most {
             let words: Vec<_> = open.iter().map(|kind| kind.word()).collect();
+            let most = if most == MOST_WAYS { most.to_string() } else { format!("{most} for a file of its size") };
             let text = format!("`auto` of {} makes {count} ways to do the program", words.join(", "));
             let help = "name the algorithm of some, as in `kinds: { all-reduce: { algorithm: ring } }`";
-            return Err(refused(format!("collectives: {text}, more than {most} of its size; {help}")));
+            return Err(refused(format!("collectives: {text}, more than {most}; {help}")));
         }
         let mut ways = vec![Vec::new()];
         for kind in open {

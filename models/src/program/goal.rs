@@ -30,11 +30,17 @@ const PORTALS: [&str; 5] = ["append", "put", "tput", "get", "tappend"];
 /// Reads a program.
 pub(super) fn read(text: &str) -> Result<Program, CallError> {
     let mut reader = Reader::default();
-    let mut in_comment = false;
+    // The line on which the comment begins that is open.
+    let (mut in_comment, mut opened) = (false, 0);
     for (line, text) in (1..).zip(text.lines()) {
         reader.line = line;
+        let was_open = in_comment;
         let code = without_comments(text, &mut in_comment);
+        opened = if was_open && in_comment { opened } else { line };
         reader.statement(code.trim()).map_err(|problem| wrong_line(line, &problem))?;
+    }
+    if in_comment {
+        return Err(wrong_line(opened, "a comment begins that does not end; close it by `*/`"));
     }
     if let Some(rank) = reader.rank {
         return Err(wrong_line(reader.line, &format!("the file ends within rank {rank}; close it by `}}`")));
@@ -138,7 +144,7 @@ impl Reader {
         let word = words.next().unwrap_or_default();
         let work = match word {
             "send" | "recv" => Some(message(word, &mut words)?),
-            "calc" => Some(Work::Compute { time: number(&mut words, "the nanoseconds")? as f64 * NS }),
+            "calc" => Some(Work::Compute { time: number(&mut words, "the time in ns")? as f64 * NS }),
             _ => None,
         };
         match (work, label) {

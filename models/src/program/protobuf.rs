@@ -29,7 +29,7 @@ impl Value<'_> {
 }
 
 fn cut() -> String {
-    "the file is cut off, or no protobuf; write it again".to_owned()
+    "the file is cut off, or no protobuf; name a trace as Chakra writes it, not packed".to_owned()
 }
 
 /// Takes a number from the front.

@@ -47,7 +47,7 @@ pub(super) fn read(params: &ProgramParams) -> Result<Program, CallError> {
     let files = &params.file.0;
     let mut texts = Vec::with_capacity(files.len());
     for file in files {
-        let no_text = || refused(format!("file: `{}` is no text; name a file of this format", file.name));
+        let no_text = || refused(format!("file: {}", file.no_text()));
         texts.push(file.text().ok_or_else(no_text)?);
     }
     let lines = || (0..).zip(&texts).flat_map(|(file, text)| actions(text).map(move |(line, text)| (file, line, text)));

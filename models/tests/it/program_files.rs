@@ -63,6 +63,18 @@ pub const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="all
 </gpu>
 </algo>"#;
 
+/// The line of the first byte that no text has.
+#[test]
+fn what_is_no_text_is_said_with_its_line() {
+    for (format, size) in [("goal", None), ("msccl", Some(8)), ("simgrid-ti", None)] {
+        let file = named(json!([content(b"\xc3\xa4\n\n0 \xff\n\xff")]));
+        let mut params = json!({ "file": file, "format": format, "ranks": [1] });
+        size.into_iter().for_each(|size: u64| params["size"] = json!(size));
+        let said = refusal(&World::star(1, 1e9, 0), "program", &params);
+        assert!(said.contains("` is no text: line 3 has a byte that is no UTF-8; name a file"), "{format}: {said}");
+    }
+}
+
 /// A step waits for a step of another thread block; in a circle that is a deadlock.
 #[test]
 fn steps_of_thread_blocks_wait_for_each_other() {
