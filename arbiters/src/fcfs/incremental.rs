@@ -209,13 +209,15 @@ impl IncrementalArbiter for Lines {
             if class.is_served != Some(is_served) || class.is_first() != is_served {
                 return Err(format!("class {id} is served: {:?}, first on {} links", class.is_served, class.firsts));
             }
-            let is_still = |link: &LinkId| is_first(link) && self.lines[link.index()].stalled_since.is_some();
-            if is_served && class.links.iter().any(is_still) {
-                return Err(format!("class {id} is served, and a link of it stands still"));
-            }
             let queued = |link: &LinkId| self.lines[link.index()].queue.iter().filter(|&&c| c == id).count();
             if class.links.iter().any(|link| queued(link) != class.count as usize) {
                 return Err(format!("class {id} has {} transfers, and not as many entries", class.count));
+            }
+        }
+        for (link, line) in self.lines.iter().enumerate() {
+            let first = line.queue.front().map(|&class| &self.classes[class as usize]);
+            if line.stalled_since.is_some() != first.is_some_and(|class| class.is_served != Some(true)) {
+                return Err(format!("link {link} is stalled since {:?}", line.stalled_since));
             }
         }
         Ok(())

@@ -202,3 +202,23 @@ fn showing(problem: &Problem<'_>, jacobian: &DMatrix<f64>, parameter: usize) -> 
     experiments.dedup();
     experiments.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_whose_parts_are_determined_come_first() {
+        let split = |determined, ahead| {
+            let solved = Solved { parameters: vec![], at: vec![], zero: vec![], idle: vec![], squares: 0.0 };
+            Split { solved, determined, ahead }
+        };
+        let better = |a: (bool, f64), b: (bool, f64)| split(a.0, a.1).better_than(&split(b.0, b.1));
+        assert!(better((true, 7.0), (false, 9.0)) && !better((false, 9.0), (true, 7.0)));
+        for determined in [false, true] {
+            assert!(better((determined, 7.0 + 2.0 * ALIKE), (determined, 7.0)));
+            // Of those that are alike the first stays.
+            assert!(!better((determined, 7.0 + ALIKE / 2.0), (determined, 7.0)));
+        }
+    }
+}

@@ -2,9 +2,10 @@
 //! bandwidths of its links.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use weir_plugin_api::{Flags, LinkId, NodeId, NodeKind, RateArbiter, RouteId, SimDuration, SimTime};
 use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
@@ -40,9 +41,28 @@ pub(super) struct Run {
     pub(super) links: Vec<LinkId>,
     /// What `links` share, by the places in [`Fabric::shared`], ascending.
     shared: Vec<u32>,
-    /// Ends of the transfers, by the fitted parameters of the arbiter, the bandwidths of `links` and what these share; looked up,
-    /// never gone through.
-    known: RefCell<HashMap<Vec<u64>, Rc<[f64]>>>,
+    known: RefCell<Known>,
+}
+
+/// Ends of the transfers of a run that were simulated.
+#[derive(Default)]
+struct Known {
+    /// By the fitted parameters of the arbiter, the bandwidths of the run's links and what these share; looked up, never gone
+    /// through.
+    ends: FxHashMap<Box<[u64]>, Rc<[f64]>>,
+    /// What is looked up; kept for its memory.
+    key: Vec<u64>,
+}
+
+impl Known {
+    /// Notes what is looked up.
+    fn note(&mut self, run: &Run, setting: &Setting) {
+        self.key.clear();
+        self.key.extend(setting.arbiter.values().map(|value| value.to_bits()));
+        self.key.push(setting.host_weight.to_bits());
+        self.key.extend(run.links.iter().map(|link| setting.bandwidth[link.index()].to_bits()));
+        self.key.extend(run.shared.iter().map(|&at| setting.shared[at as usize].to_bits()));
+    }
 }
 
 impl Run {
@@ -72,19 +92,17 @@ impl Run {
         setting: &Setting,
         simulate: impl FnOnce() -> Result<Vec<f64>, FitError>,
     ) -> Result<Rc<[f64]>, FitError> {
-        let arbiter = setting.arbiter.values().copied().chain([setting.host_weight]);
-        let bandwidths = self.links.iter().map(|link| setting.bandwidth[link.index()]);
-        let shared = self.shared.iter().map(|&at| setting.shared[at as usize]);
-        let key: Vec<u64> = arbiter.chain(bandwidths).chain(shared).map(f64::to_bits).collect();
-        if let Some(known) = self.known.borrow().get(&key) {
-            return Ok(Rc::clone(known));
+        let mut known = self.known.borrow_mut();
+        known.note(self, setting);
+        if let Some(ends) = known.ends.get(&known.key[..]) {
+            return Ok(Rc::clone(ends));
         }
         let found: Rc<[f64]> = simulate()?.into();
-        let mut known = self.known.borrow_mut();
-        if known.len() >= REMEMBERED {
-            known.clear();
+        if known.ends.len() >= REMEMBERED {
+            known.ends.clear();
         }
-        known.insert(key, Rc::clone(&found));
+        let key = known.key[..].into();
+        known.ends.insert(key, Rc::clone(&found));
         Ok(found)
     }
 

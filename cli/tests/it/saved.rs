@@ -71,6 +71,21 @@ fn a_run_that_stopped_within_a_last_packet_is_read() {
     Column::of_saved("s.json", &stopped).expect("is as it was written");
 }
 
+/// The last byte is there a latency of 2 ms after it was sent: what the mean rate says of that must fit.
+#[test]
+fn a_rate_that_leaves_no_time_for_latency_is_refused() {
+    let folder = Folder::new();
+    let file = folder.write("s.yaml", &SHARED.replace("bandwidth: 1GB/s", "bandwidth: 1GB/s, latency: 1ms"));
+    let good = run(&["run", &file, "--full", "--json"]).stdout;
+    let mean = json_lines(&good)[0]["transfers"][0]["mean_Bps"].as_f64().expect("a rate");
+    assert!((mean - 5e8).abs() < 1.0, "{mean}");
+    Column::of_saved("s.json", &good).expect("is as it was written");
+    let edited = good.replacen(&format!("\"mean_Bps\":{mean:?}"), "\"mean_Bps\":510000000.0", 1);
+    assert_ne!(edited, good);
+    let said = Column::of_saved("s.json", &edited).expect_err("sent too early").to_string();
+    assert!(said.contains("`p` sends 10000000 B until") && said.contains("and ends at"), "{said}");
+}
+
 /// Of 16 routes the first four have one byte more, and all four go over one link.
 #[test]
 fn bytes_of_many_routes_are_whole() {

@@ -132,7 +132,7 @@ impl Formula<'_> {
         let whole = |adds| d as f64 * self.step(size, adds);
         match (algorithm, kind) {
             (A::Tree, K::Scatter | K::Gather) | (A::RecursiveDoubling | A::Bruck, K::AllGather) => doubling(false),
-            (A::Tree | A::RecursiveDoubling, K::Reduce) | (A::RecursiveDoubling, K::AllReduce) => whole(true),
+            (A::Tree, K::Reduce) | (A::RecursiveDoubling, K::AllReduce) => whole(true),
             (A::Tree, K::AllReduce) => whole(true) + whole(false),
             (A::Tree, _) => whole(false),
             (A::RecursiveHalvingDoubling, K::AllReduce) => doubling(true) + doubling(false),

@@ -36,7 +36,9 @@ pub(super) fn read(text: &str) -> Result<Program, CallError> {
         reader.line = line;
         let was_open = in_comment;
         let code = without_comments(text, &mut in_comment);
-        opened = if was_open && in_comment { opened } else { line };
+        if in_comment && (!was_open || text.contains("*/")) {
+            opened = line;
+        }
         reader.statement(code.trim()).map_err(|problem| wrong_line(line, &problem))?;
     }
     if in_comment {

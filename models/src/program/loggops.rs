@@ -96,8 +96,6 @@ impl<'p> Run<'p> {
         plan: &'p mut Plan,
     ) -> Self {
         let operations = program.operations.len();
-        let mut left = vec![0; operations];
-        program.dependencies.iter().for_each(|d| left[d.of as usize] += 1);
         Self {
             program,
             partner,
@@ -112,7 +110,7 @@ impl<'p> Run<'p> {
             waiting: Waiting::default(),
             is_wild: program.is_wild(),
             count: 0,
-            left,
+            left: program.waits(),
             ready: vec![(0, Vec::new()); operations],
             progress: Progress::new(operations),
             received: vec![None; operations],

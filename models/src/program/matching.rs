@@ -202,7 +202,9 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
     let waits = |&number: &u32| {
         matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
     };
-    let is_collective = |&number: &u32| program.planned_collective(number).is_some();
+    // Whoever waits for a planned collective waits for a part of it.
+    let first_planned = program.operations.len() - program.planned;
+    let is_collective = |&number: &u32| number as usize >= first_planned;
     let remedy = match circle.iter().any(waits) {
         // A receive from any rank: all messages that fit have been taken by others.
         _ if is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",

@@ -87,8 +87,9 @@ struct Block {
     send: Option<u32>,
     receive: Option<u32>,
     channel: u32,
-    /// The last operation of the step before.
+    /// The last operation of the step before, and the number of that step.
     before: Option<u32>,
+    step: Option<u64>,
 }
 
 /// A step that waits for a step of another thread block.
@@ -190,6 +191,7 @@ impl<'d> Reader<'d> {
             receive: self.peer(tag, "recv")?,
             channel: self.number(tag, "chan")? as u32,
             before: None,
+            step: None,
         });
         Ok(())
     }
@@ -197,6 +199,9 @@ impl<'d> Reader<'d> {
     fn next_step(&mut self, tag: &Tag<'_>) -> Result<(), CallError> {
         let Some(mut block) = self.block.take() else { return Err(self.wrong(tag, "a step outside of thread blocks")) };
         let number = self.number(tag, "s")?;
+        if let Some(before) = block.step.replace(number).filter(|before| number < *before) {
+            return Err(self.wrong(tag, &format!("step {number} stands behind step {before}; write them in order")));
+        }
         let (first, last) = self.step(&block, tag)?;
         block.before = Some(last);
         self.program.steps.resize(self.program.operations.len(), number as u32);

@@ -172,6 +172,14 @@ impl Program {
         }
     }
 
+    /// Whether some message is of a rank that the program does not have.
+    pub(super) fn names_more_ranks(&self) -> bool {
+        self.operations.iter().any(|operation| match operation.work {
+            Work::Send { to: other, .. } | Work::Receive { from: other, .. } => other >= self.ranks && other != ANY,
+            _ => false,
+        })
+    }
+
     /// Whether some receive takes from any rank or with any tag.
     pub(super) fn is_wild(&self) -> bool {
         self.operations.iter().any(|operation| operation.work.is_wild())

@@ -19,25 +19,36 @@ use super::simgrid_arguments::Arguments;
 use crate::collective::params::Kind;
 use crate::operation::refused;
 
-/// Actions that a trace may begin with.
-pub(super) const ACTIONS: [&str; 17] = [
+/// Actions that are read.
+pub(super) const ACTIONS: [&str; 28] = [
     "init",
+    "finalize",
+    "comm_size",
+    "comm_dup",
+    "location",
+    "send",
+    "recv",
+    "isend",
+    "irecv",
+    "wait",
+    "waitall",
+    "test",
     "compute",
     "sleep",
-    "send",
-    "isend",
-    "recv",
-    "irecv",
     "barrier",
     "bcast",
     "broadcast",
     "reduce",
     "allreduce",
     "alltoall",
-    "allgather",
+    "alltoallv",
     "gather",
+    "gatherv",
     "scatter",
-    "comm_size",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "reducescatter",
 ];
 /// Bytes of a double.
 const DOUBLE: f64 = 8.0;
@@ -295,9 +306,7 @@ impl Reader {
                 member.exchange(of(sizes), |_| own)
             }
             other => {
-                let known = "send, recv, isend, irecv, wait, waitall, test, compute, sleep, barrier, bcast, reduce, allreduce, \
-                             alltoall, gather, allgather, scatter, their forms with v, and reducescatter";
-                return Err(format!("no action is named `{}`; there are {known}", shown(other)));
+                return Err(format!("no action is named `{}`; there are {}", shown(other), ACTIONS.join(", ")));
             }
         };
         let planned = match &self.plans {

@@ -57,10 +57,9 @@ impl<'a> Arguments<'a> {
         if word == "-1" || word == any {
             return Ok(ANY);
         }
-        word.parse()
-            .ok()
-            .filter(|&value: &u32| value < FIRST_TAG)
-            .ok_or_else(|| format!("argument {} of `{}` is `{word}`; give a whole number", at + 1, self.action))
+        word.parse().ok().filter(|&value: &u32| value < FIRST_TAG).ok_or_else(|| {
+            format!("argument {} of `{}` is `{word}`; give a whole number below 2^31", at + 1, self.action)
+        })
     }
 
     /// The root of a collective; rank 0 where it is not given.

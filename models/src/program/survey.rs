@@ -196,13 +196,18 @@ fn counts(format: Format, files: &[(&str, &[u8])], chunks: Option<u64>) -> Resul
         Format::SimgridTi => simgrid::read(&params),
     };
     // Of Chakra there may be some of the ranks.
-    let read =
-        read.and_then(|program| if format == Format::Chakra { Ok(program) } else { program.check().map(|()| program) });
+    let lacks_ranks = |program: &Program| format == Format::Chakra && program.names_more_ranks();
+    let read = read.and_then(|program| {
+        if !lacks_ranks(&program) {
+            program.check()?;
+        }
+        Ok(program)
+    });
     let program = read.map_err(|error| match error {
         CallError::Refused(text) => text.strip_prefix("file: ").unwrap_or(&text).to_owned(),
         other => other.to_string(),
     })?;
-    let unmatched = program.check().is_ok().then(|| Unmatched::of(&program));
+    let unmatched = (!lacks_ranks(&program)).then(|| Unmatched::of(&program));
     let Program { ranks, operations, counted, .. } = program;
     let sizes = operations.iter().filter_map(|operation| match operation.work {
         Work::Send { bytes, .. } => Some(bytes),

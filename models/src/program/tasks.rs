@@ -27,10 +27,13 @@ impl<'p> Tasks<'p> {
             earlier.push(count);
             before = Some(own);
         }
-        // Ranks take turns in these. Of a rank its begin and end come before.
+        // Ranks take turns in these; what a rank itself does on the line comes before.
         let mut counts = BTreeMap::new();
+        for (operation, &count) in own.iter().zip(&earlier).filter(|_| !of_plans.is_empty()) {
+            counts.insert((operation.rank, operation.line), count + 1);
+        }
         for operation in of_plans {
-            let count: &mut u32 = counts.entry((operation.rank, operation.line)).or_insert(2);
+            let count: &mut u32 = counts.entry((operation.rank, operation.line)).or_default();
             earlier.push(*count);
             *count += 1;
         }

@@ -174,6 +174,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("num_ranks 1\nrank 0 {\na: calc 1\n", "ends within rank 0"),
         ("num_ranks 2\na: calc 1\n", "line 2: `a:` stands outside"),
         ("/* */ /*\n*/ num_ranks 1\n/* x\nrank 0 {\n}\n", "line 3: a comment begins that does not end"),
+        ("num_ranks 1 /* a\n*/ /* b\n\n", "line 2: a comment begins that does not end"),
         (&rank("a: calc -5"), "line 3: the time in ns is `-5`; give a whole number"),
         ("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}\n", "line 4: rank 0 has its operations on line 2"),
         (&rank("a: send 1b to 2\n"), "ranks are 0 to 1"),

@@ -341,5 +341,9 @@ fn messages_cost_what_they_did_beside_planned_collectives() {
         // Eager: rank 0 broadcasts at 2 µs, when its message goes, too: both have 0.2 µs on the same link. Rank 1 receives at 5.2 µs
         // and begins its part then; the ring is two steps of 100 B.
         assert_eq!(time_of(&pair(), "program", &params), (5_200_000 + 2 * STEP(100)) + 5 * US);
+        // With additions beside the flop: 100 B at 1 B/ps, of the first step.
+        let mut adds = params;
+        adds["collectives"] = json!({ "reduce": 1e12 });
+        assert_eq!(time_of(&pair(), "program", &adds), (5_200_000 + 2 * STEP(100)) + 100 + 5 * US);
     }
 }

@@ -63,6 +63,20 @@ pub const SMALL: &str = r#"<algo name="x" nchunksperloop="2" ngpus="2" coll="all
 </gpu>
 </algo>"#;
 
+/// `weir import` knows a trace of SimGrid by its first action, whatever that is; no action is unknown when it is read.
+#[test]
+fn each_action_of_simgrid_may_be_the_first() {
+    let actions = "init finalize comm_size comm_dup location send recv isend irecv wait waitall test compute sleep barrier bcast \
+                   broadcast reduce allreduce alltoall alltoallv gather gatherv scatter scatterv allgather allgatherv reducescatter";
+    for action in actions.split_whitespace() {
+        match weir_models::program_file(&[("a.ti", format!("0 {action}\n").as_bytes())]) {
+            Some(Ok(_)) => {}
+            Some(Err(said)) => assert!(!said.contains("no action is named"), "{action}: {said}"),
+            None => panic!("{action} begins no trace"),
+        }
+    }
+}
+
 /// The line of the first byte that no text has.
 #[test]
 fn what_is_no_text_is_said_with_its_line() {

@@ -20,6 +20,7 @@ fn algorithms_are_well_formed() {
     ] {
         assert_eq!(time_of(&world, "program", &params(&same)), 2 * 1_000_000_000, "{same}");
     }
+    let nop = |s: u32| format!(r#"<step s="{s}" type="nop" cnt="0" depid="-1" deps="-1" hasdep="0"/>"#);
     for (text, words) in [
         (small.replace("</algo>", ""), "it is no XML: line 10, column 1: it ends within an element"),
         (format!("{small}<algo/>"), "it is no XML: line 10, column 8: it has a second outermost element"),
@@ -48,6 +49,10 @@ fn algorithms_are_well_formed() {
         ),
         (small.replacen("gpu id=\"1\"", "gpu id=\"0\"", 1), "line 6, column 1: the gpu 0 is given twice"),
         (small.replacen("ngpus=\"2\"", "ngpus=\"1\"", 1), "line 6, column 1: gpu 1, and `ngpus` is 1"),
+        (
+            small.replacen(steps, &format!("hasdep=\"0\"/>{}{}</tb>", nop(5), nop(4)), 1),
+            "step 4 stands behind step 5; write them in order",
+        ),
         (small.replacen("tb id=\"1\"", "tb id=\"0\"", 1), "line 4, column 1: thread block 0 of gpu 0 is given twice"),
         ("<gpu/>".to_owned(), "line 1, column 1: the root is `gpu`, not `algo`"),
     ] {

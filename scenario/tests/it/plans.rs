@@ -179,8 +179,10 @@ fn of_equal_alternatives_the_first_is_taken() {
     let scenario = good(&one("choose: { pick: auto, times: [4ns, 3ns, 3ns, 3ns] }"));
     assert_eq!(choice(&scenario).chosen, 1);
     // What rounding may make, and a bit more.
-    for (last, chosen) in [("9999999ps", 0), ("9999998ps", 1)] {
-        let scenario = good(&one(&format!("choose: {{ pick: auto, times: [10000000ps, {last}] }}")));
+    for (first, last, chosen) in
+        [("3000ps", "2900ps", 0), ("3000ps", "2899ps", 1), ("10s", "9999999us", 0), ("10s", "9999998999999ps", 1)]
+    {
+        let scenario = good(&one(&format!("choose: {{ pick: auto, times: [{first}, {last}] }}")));
         assert_eq!(choice(&scenario).chosen, chosen, "{last}");
     }
 }

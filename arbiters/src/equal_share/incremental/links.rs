@@ -16,8 +16,8 @@ pub(super) struct Link {
     pub(super) hint: Level,
     /// Transfers that it holds back.
     pub(super) own: u64,
-    /// What it has of the others, in units, where loads are kept. Sums and products wrap: a load is below 2^63, and so exact in
-    /// the end.
+    /// What it has of the others, in units, where loads are kept. Sums and products wrap: what a link of the fabric carries is
+    /// below 2^63, and so exact in the end. (Limits sum over links, and nobody reads what they carry.)
     pub(super) others: u64,
     /// What the host knows.
     pub(super) told: Level,

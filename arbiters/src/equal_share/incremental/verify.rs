@@ -19,7 +19,7 @@ impl Parts {
                     *own += class.transfers;
                     continue;
                 }
-                *others += class.transfers * share;
+                *others = others.wrapping_add(class.transfers.wrapping_mul(share));
                 let cell = self.cells.at(self.cells.hops[hop].cell);
                 if (cell.on, cell.by) != (on, class.link) || share > self.links[on as usize].hint {
                     return Err(format!("class {id} is in the wrong cell of link {on}, or above its hint"));

@@ -3,12 +3,12 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_plugin_api::{
-    Answer, Change, ClassInfo, FabricView, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime, Slice,
-    WeightChange,
+    Answer, Cause, Change, ClassInfo, FabricView, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime,
+    Slice, WeightChange,
 };
 
 use super::{INF, Layers, Level, NONE, Shares};
-use crate::Parts;
+use crate::{Lines, Parts};
 
 /// More classes than a case has at once.
 const CLASSES: u32 = 1000;
@@ -70,6 +70,8 @@ struct Case {
     transfers: Vec<(usize, WeightChange)>,
     /// Weights are up to this.
     weights: u64,
+    /// The transfers of a class go one after the other.
+    in_turn: bool,
     dice: Dice,
 }
 
@@ -102,15 +104,28 @@ impl Case {
             })
             .collect();
         let class_of = vec![None; paths.len()];
-        Self { capacities, paths, class_of, free: Vec::new(), classes: 0, transfers: Vec::new(), weights: 5, dice }
+        Self {
+            capacities,
+            paths,
+            class_of,
+            free: Vec::new(),
+            classes: 0,
+            transfers: Vec::new(),
+            weights: 5,
+            in_turn: false,
+            dice,
+        }
     }
 
-    /// Some transfers end and some begin.
-    fn step(&mut self) -> Step {
+    /// Some transfers end, of those at some places, and some begin.
+    fn step(&mut self, mut may_end: Vec<usize>) -> Step {
         let (mut removed, mut emptied) = (Vec::new(), Vec::new());
-        for _ in 0..self.dice.below(4).min(self.transfers.len() as u64) {
-            let at = self.dice.below(self.transfers.len() as u64) as usize;
-            let (path, change) = self.transfers.swap_remove(at);
+        let count = self.dice.below(4).min(may_end.len() as u64);
+        let mut ends: Vec<usize> =
+            (0..count).map(|_| may_end.swap_remove(self.dice.below(may_end.len() as u64) as usize)).collect();
+        ends.sort_unstable();
+        for at in ends.into_iter().rev() {
+            let (path, change) = self.transfers.remove(at);
             removed.push(change);
             let Some((class, count)) = &mut self.class_of[path] else { panic!("it has transfers") };
             *count -= 1;
@@ -158,9 +173,12 @@ impl Case {
             wants_peaks: peaks,
         };
         let mut arbiter = I::create(&setting, "{}").expect("it takes no parameters");
+        self.in_turn = I::IN_TURN;
         let (mut follower, mut answer) = (Follower::default(), Answer::default());
         for now in 0..100 {
-            let Step { new, removed, added } = self.step();
+            let all = 0..self.transfers.len();
+            let may_end = if I::IN_TURN { self.served(&follower) } else { all.collect() };
+            let Step { new, removed, added } = self.step(may_end);
             for (class, path) in new {
                 let (links, limit, priority) = &self.paths[path];
                 arbiter.add_class(class, &ClassInfo { links, limit: *limit, priority: *priority });
@@ -176,10 +194,23 @@ impl Case {
         arbiter
     }
 
-    /// Sum of weight times level on each link, as the answers have it.
+    /// The places of the first transfers of classes that have a rate.
+    fn served(&self, follower: &Follower) -> Vec<usize> {
+        let is_served = |at: &usize| self.is_first(*at) && follower.level(self.transfers[*at].1.class) > 0;
+        (0..self.transfers.len()).filter(is_served).collect()
+    }
+
+    /// Whether a transfer is the first of its class.
+    fn is_first(&self, at: usize) -> bool {
+        let class = |at: usize| self.transfers[at].1.class;
+        (0..at).all(|other| class(other) != class(at))
+    }
+
+    /// Sum of weight times level on each link, as the answers have it. In turn only the first of a class has its level.
     fn loads(&self, follower: &Follower) -> Vec<u128> {
         let mut loads = vec![0; self.capacities.len()];
-        for (path, t) in &self.transfers {
+        let all = self.transfers.iter().enumerate();
+        for (_, (path, t)) in all.filter(|&(at, _)| !self.in_turn || self.is_first(at)) {
             let level = follower.level(t.class);
             for link in &self.paths[*path].0 {
                 loads[link.index()] += u128::from(t.weight) * u128::from(level);
@@ -249,13 +280,36 @@ fn equal_parts_are_followed() {
     }
 }
 
-/// What a link has carried at most, and whether it was full, as the loads say.
+/// The least of capacities and limit for whoever came first on all links of its path, nothing for the others.
 #[test]
-fn peaks_are_the_largest_loads() {
+fn lines_are_followed() {
+    for seed in 0..300 {
+        let mut case = Case::random(seed);
+        case.weights = 1;
+        case.run(seed % 2 == 0, |case, lines: &Lines, follower| {
+            for (at, (path, t)) in case.transfers.iter().enumerate() {
+                if !case.is_first(at) {
+                    continue;
+                }
+                let (links, limit, _) = &case.paths[*path];
+                let shares = |&(path, _): &(usize, WeightChange)| links.iter().any(|l| case.paths[path].0.contains(l));
+                let waits = case.transfers[..at].iter().any(shares);
+                let alone = links.iter().map(|link| case.capacities[link.index()]).fold(*limit, Level::min);
+                assert_eq!(follower.level(t.class), if waits { 0 } else { alone }, "class {}", t.class);
+                let holder = lines.holder(t.class);
+                assert_eq!(holder.cause == Cause::Waiting, waits, "class {}: {holder:?}", t.class);
+            }
+        });
+    }
+}
+
+/// What a link has carried at most, and whether it was full, as the loads say.
+fn peaks_are_the_largest_loads<I: IncrementalPlugin>(most_weight: u64) {
     for seed in 0..100 {
         let peaks = std::cell::RefCell::new(Vec::new());
         let mut case = Case::random(seed);
-        let shares: Shares = case.run(true, |case, _, follower| {
+        case.weights = most_weight;
+        let arbiter: I = case.run(true, |case, _, follower| {
             let mut peaks = peaks.borrow_mut();
             peaks.resize(case.capacities.len(), 0);
             for (peak, load) in peaks.iter_mut().zip(case.loads(follower)) {
@@ -263,7 +317,7 @@ fn peaks_are_the_largest_loads() {
             }
         });
         for (link, &peak) in peaks.borrow().iter().enumerate() {
-            let reported = shares.link_use(LinkId::from_index(link), SimTime(100));
+            let reported = arbiter.link_use(LinkId::from_index(link), SimTime(100));
             let (reported, capacity) =
                 (u128::from(reported.peak.expect("peaks are kept")), u128::from(case.capacities[link]));
             // A full link carries its capacity but for rounding, a unit per unit of weight.
@@ -273,4 +327,20 @@ fn peaks_are_the_largest_loads() {
             );
         }
     }
+}
+
+#[test]
+fn peaks_of_shares_are_the_largest_loads() {
+    peaks_are_the_largest_loads::<Shares>(5);
+}
+
+#[test]
+fn peaks_of_parts_are_the_largest_loads() {
+    peaks_are_the_largest_loads::<Parts>(1);
+}
+
+/// Of classes that wait nothing counts: the one that is served has the link.
+#[test]
+fn peaks_of_lines_are_the_largest_loads() {
+    peaks_are_the_largest_loads::<Lines>(1);
 }

@@ -36,7 +36,7 @@ fn text(names: &[String], found: &ProgramFile) -> String {
         _ => (format!("[{}]", names.join(", ")), "them"),
     };
     match found {
-        ProgramFile::Program(counts) => program((&file, they), counts, names.len()),
+        ProgramFile::Program(counts) => program(&file, they, counts, names.len()),
         ProgramFile::Graph { gpus, channels, others } => format!(
             "NCCL graph file: {}, a ring of {gpus} GPUs each\n{}\nin a scenario beside {they}:\n  - collective: {{ kind: all-reduce, size: …, \
              ranks: …, order: {{ graph: {file} }} }}\n",
@@ -67,7 +67,7 @@ fn in_yaml(name: &str) -> String {
     }
 }
 
-fn program((file, they): (&str, &str), counts: &ProgramCounts, files: usize) -> String {
+fn program(file: &str, they: &str, counts: &ProgramCounts, files: usize) -> String {
     let mut out = format!("{}: ", title(counts.format));
     out += &match (counts.format, files) {
         ("chakra", 1) => "one of its ranks, one file for each".to_owned(),

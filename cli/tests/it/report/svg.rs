@@ -112,13 +112,23 @@ fn the_makespans_of_a_search_are_drawn() {
     let document = Document::parse(&svg).expect("it is XML");
     let columns = document.descendants().filter_map(|node| {
         let (count, _) = node.descendants().find_map(|part| part.text()?.split_once(" from "))?;
-        Some((count.parse::<u32>().ok()?, node.attribute("height")?.parse::<f64>().ok()?))
+        let number = |key: &str| node.attribute(key)?.parse::<f64>().ok();
+        Some((count.parse::<u32>().ok()?, number("height")?, number("x")?, number("width")?))
     });
-    let columns: Vec<(u32, f64)> = columns.collect();
+    let columns: Vec<(u32, f64, f64, f64)> = columns.collect();
     let most = columns.iter().map(|column| column.0).max().expect("columns");
     assert_eq!(columns.iter().map(|column| column.0).sum::<u32>(), 15);
-    let is_high = |&(count, high): &(u32, f64)| (high - 240.0 * f64::from(count) / f64::from(most)).abs() < 0.06;
+    let is_high =
+        |&(count, high, ..): &(u32, f64, f64, f64)| (high - 240.0 * f64::from(count) / f64::from(most)).abs() < 0.06;
     assert!(columns.iter().all(is_high), "{columns:?}");
+    // Each at the place of its bin, a pixel narrower than that; the first and the last bin have some.
+    let (width, first) = (columns[0].3 + 1.0, columns[0].2);
+    let bins = columns.iter().map(|column| (column.2 - first) / width);
+    assert!(bins.clone().all(|bin| (bin - bin.round()).abs() < 0.02), "{columns:?}");
+    assert!(bins.clone().zip(bins.clone().skip(1)).all(|(one, next)| next - one > 0.9), "{columns:?}");
+    let all = document.descendants().filter_map(|node| node.attribute("x2")?.parse::<f64>().ok()).fold(0.0, f64::max);
+    let end = columns.last().expect("columns").2 + width;
+    assert!((end - all).abs() < 0.1, "the last one ends with the scale, at {all}: {columns:?}");
     let (texts, _) = read(&svg);
     assert!(
         texts[1].starts_with("Makespans of all 15 candidates, from ") && texts[1].contains("orange: the baseline, "),

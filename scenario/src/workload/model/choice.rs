@@ -17,8 +17,23 @@ use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::{Choice, NotTried};
 
-/// Times are the same if they differ by a smaller part: tasks round to picoseconds; *assumed*.
+/// Times are the same if they differ by no larger part, or by as many ps: tasks round to picoseconds; *assumed*, a hundred of
+/// them behind each other.
 const SAME: f64 = 1e-7;
+const SAME_PS: u64 = 100;
+
+/// The place of the least time, the first of those that are the same; 0 where there is none.
+pub(super) fn fastest(times: impl IntoIterator<Item = SimDuration>) -> usize {
+    let mut best: Option<(usize, u64)> = None;
+    for (at, time) in times.into_iter().enumerate() {
+        let is_less =
+            |(_, least): (usize, u64)| least.saturating_sub(time.0) > SAME_PS.max((least as f64 * SAME) as u64);
+        if best.is_none_or(is_less) {
+            best = Some((at, time.0));
+        }
+    }
+    best.map_or(0, |(at, _)| at)
+}
 
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {
@@ -57,7 +72,6 @@ impl<'a> Expansion<'a> {
         key: Box<str>,
         alternatives: Vec<Alternative>,
     ) -> Read<Chosen> {
-        let mut best: Option<(SimDuration, usize, usize)> = None;
         let (mut tried, mut not_tried, mut count) = (Vec::with_capacity(alternatives.len()), Vec::new(), 0);
         for (at, Alternative { label, operation }) in alternatives.iter().enumerate() {
             let span = tracing::debug_span!("alternative", operation = request.what(), label).entered();
@@ -77,16 +91,12 @@ impl<'a> Expansion<'a> {
             let alone = self.alone(context, request, &plan)?;
             tracing::debug!(tasks = plan.len(), time_ps = alone.0, "simulated alone");
             drop(span);
-            let chosen = tried.len();
             tried.push((label.as_str().into(), alone));
-            if best.is_none_or(|(before, ..)| (alone.0 as f64) < before.0 as f64 * (1.0 - SAME)) {
-                best = Some((alone, chosen, at));
-            }
         }
         // Planned again, so that there is never more than one plan: of many ranks each has a GB. Where the model refuses all,
         // planning the first says why.
-        let (_, chosen, at) = best.unwrap_or_default();
-        let operation = alternatives.into_iter().nth(at).ok_or(Reported)?.operation;
+        let chosen = fastest(tried.iter().map(|&(_, time)| time));
+        let operation = nth_tried(alternatives, &not_tried, chosen)?.operation;
         let (plan, names) = self.checked(context, request, &operation)?;
         let under_load = request.under_load.is_some();
         let choice = Choice { key, under_load, alternatives: tried, chosen, not_tried };
@@ -102,9 +112,7 @@ impl<'a> Expansion<'a> {
         alternatives: Vec<Alternative>,
         choice: Choice,
     ) -> Read<Chosen> {
-        let was_tried = |at: &usize| !choice.not_tried.iter().any(|other| other.at == *at);
-        let at = (0..alternatives.len()).filter(was_tried).nth(choice.chosen).unwrap_or_default();
-        let operation = alternatives.into_iter().nth(at).ok_or(Reported)?.operation;
+        let operation = nth_tried(alternatives, &choice.not_tried, choice.chosen)?.operation;
         let (plan, names) = self.checked(context, request, &operation)?;
         Ok(Chosen { operation, plan, names, choice: Some(choice) })
     }
@@ -153,6 +161,13 @@ impl<'a> Expansion<'a> {
         let options = RunOptions { cancel: self.cancel, ..RunOptions::default() };
         Some(trial(self.models.arbiter?, simulation, options).map(makespan))
     }
+}
+
+/// One of the alternatives that were tried; the first of all where none was, which says why.
+fn nth_tried(alternatives: Vec<Alternative>, not_tried: &[NotTried], nth: usize) -> Read<Alternative> {
+    let was_tried = |at: &usize| !not_tried.iter().any(|other| other.at == *at);
+    let at = (0..alternatives.len()).filter(was_tried).nth(nth).unwrap_or_default();
+    alternatives.into_iter().nth(at).ok_or(Reported)
 }
 
 /// A run under a new instance of an arbiter; of a large one its incremental side decides, where it has one.

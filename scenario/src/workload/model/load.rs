@@ -14,7 +14,7 @@ use weir_plugin_api::{CallError, RateArbiter, SimDuration};
 use weir_sim_core::{Changing, Fabric, LinkChanges, Outcome, RunOptions, Simulation, TaskId, admit, make_arbiter};
 
 use super::super::{Setting, Workload, WorkloadKeys, read};
-use super::choice::{Trouble, interrupted, trial};
+use super::choice::{Trouble, fastest, interrupted, trial};
 use crate::arbiter::ArbiterSpec;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
@@ -68,7 +68,7 @@ pub(crate) fn under_load<'a>(
 
 /// Takes the fastest alternative.
 fn decide(choice: &mut Choice, times: &[SimDuration]) {
-    choice.chosen = (0..times.len()).min_by_key(|&way| (times[way], way)).unwrap_or(0);
+    choice.chosen = fastest(times.iter().copied());
     choice.alternatives.iter_mut().zip(times).for_each(|((_, time), &loaded)| *time = loaded);
 }
 
