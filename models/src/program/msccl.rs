@@ -7,6 +7,9 @@
 //!     <tb id="0" send="1" recv="7" chan="0">     its steps run one after the other; peers, and the channel as tag
 //!       <step s="0" type="s" cnt="1" depid="-1" deps="-1" … />     waits for step `deps` of thread block `depid`
 //! ```
+//!
+//! Each end of a channel between two GPUs has one thread block, and its steps stand in their order (msccl-tools,
+//! msccl/language/tb_assignment.py).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,6 +77,8 @@ struct Reader<'d> {
     block: Option<Block>,
     /// GPU and number of all thread blocks so far.
     blocks: BTreeSet<(u32, u64)>,
+    /// GPU, direction, peer and channel → the thread block that has this end of the connection.
+    channels: BTreeMap<(u32, &'static str, u32, u32), u64>,
     program: Program,
     /// The last operation of each step, by GPU, thread block and step.
     ends: BTreeMap<(u32, u64, u64), u32>,
@@ -117,6 +122,7 @@ impl<'d> Reader<'d> {
             gpu: 0,
             block: None,
             blocks: BTreeSet::new(),
+            channels: BTreeMap::new(),
             program: Program { cpus_are_in_order: true, ..Program::default() },
             ends: BTreeMap::new(),
             late: Vec::new(),
@@ -184,15 +190,16 @@ impl<'d> Reader<'d> {
         if !self.blocks.insert((rank, id)) {
             return Err(self.wrong(tag, &format!("thread block {id} of gpu {rank} is given twice")));
         }
-        self.block = Some(Block {
-            rank,
-            id,
-            send: self.peer(tag, "send")?,
-            receive: self.peer(tag, "recv")?,
-            channel: self.number(tag, "chan")? as u32,
-            before: None,
-            step: None,
-        });
+        let (send, receive) = (self.peer(tag, "send")?, self.peer(tag, "recv")?);
+        let channel = self.number(tag, "chan")? as u32;
+        for (peer, does) in [(send, "sends to"), (receive, "receives from")] {
+            let Some(peer) = peer else { continue };
+            if let Some(other) = self.channels.insert((rank, does, peer, channel), id) {
+                let both = format!("{does} gpu {peer} on channel {channel}, as thread block {other} does");
+                return Err(self.wrong(tag, &format!("thread block {id} {both}; give it another channel")));
+            }
+        }
+        self.block = Some(Block { rank, id, send, receive, channel, before: None, step: None });
         Ok(())
     }
 
