@@ -1,8 +1,8 @@
 //! `fcfs` event by event: a queue per link, with an entry for each transfer.
 //!
 //! A class is served while it is the first on all its links: then its first transfer is earlier than all that it shares a link
-//! with. On how many it is the first is counted: an end takes the first of each queue on its route, an arrival is the first where
-//! nobody waits. So an event costs its own route, and the routes of those whose turn comes. Every class is a root; its level is
+//! with. It is counted how many queues a class is at the head of: an end takes the head of each queue on its route, an arrival is
+//! the head where nobody waits. So an event costs its own route, and the routes of those whose turn comes. Every class is a root; its level is
 //! that of its narrowest link, or 0.
 
 use std::collections::VecDeque;
@@ -24,8 +24,8 @@ struct Class {
     narrowest: LinkId,
     /// Active transfers.
     count: u32,
-    /// Links on which it is the first.
-    firsts: u32,
+    /// Queues that it is at the head of.
+    heads: u32,
     /// What the host knows; `None` of a new class.
     is_served: Option<bool>,
     /// Whether it is in `looked`.
@@ -33,8 +33,8 @@ struct Class {
 }
 
 impl Class {
-    fn is_first(&self) -> bool {
-        self.firsts as usize == self.links.len()
+    fn heads_all(&self) -> bool {
+        self.heads as usize == self.links.len()
     }
 }
 
@@ -50,7 +50,7 @@ struct Line {
 
 impl Line {
     /// Something moves on it from now on, or nothing is there.
-    fn goes_on(&mut self, now: u64) {
+    fn resume(&mut self, now: u64) {
         if let Some(since) = self.stalled_since.take() {
             self.stalled += now - since;
         }
@@ -68,11 +68,11 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// A class is the first on one more link.
-    fn is_first_on_one_more(&mut self, class: u32) {
+    /// A class is at the head of one more queue.
+    fn heads_one_more(&mut self, class: u32) {
         let record = &mut self.classes[class as usize];
-        record.firsts += 1;
-        if record.is_first() {
+        record.heads += 1;
+        if record.heads_all() {
             self.look(class);
         }
     }
@@ -89,7 +89,7 @@ impl Lines {
     fn leave(&mut self, class: u32, now: u64) -> Result<(), CallError> {
         let record = &mut self.classes[class as usize];
         record.count -= 1;
-        record.firsts = 0;
+        record.heads = 0;
         if record.count == 0 {
             record.is_served = None;
         } else {
@@ -105,9 +105,9 @@ impl Lines {
                 // Until it turns out that the next one is served.
                 Some(&next) => {
                     line.stalled_since = line.stalled_since.or(Some(now));
-                    self.is_first_on_one_more(next);
+                    self.heads_one_more(next);
                 }
-                None => line.goes_on(now),
+                None => line.resume(now),
             }
         }
         Ok(())
@@ -125,7 +125,7 @@ impl Lines {
             line.queue.push_back(class);
             if line.queue.len() == 1 {
                 line.stalled_since = Some(now);
-                self.is_first_on_one_more(class);
+                self.heads_one_more(class);
             }
         }
     }
@@ -137,7 +137,7 @@ impl Lines {
         if record.count == 0 {
             return;
         }
-        let is_served = record.is_first();
+        let is_served = record.heads_all();
         if record.is_served.replace(is_served) != Some(is_served) {
             answer.levels.push(RootLevel { root: class, level: if is_served { record.level } else { 0 } });
         }
@@ -145,7 +145,7 @@ impl Lines {
             for &link in &record.links {
                 let line = &mut self.lines[link.index()];
                 line.peak = line.peak.max(record.level);
-                line.goes_on(now);
+                line.resume(now);
             }
         }
     }
@@ -155,12 +155,12 @@ impl IncrementalArbiter for Lines {
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
         let (level, narrowest) = (class.limit, LinkId::NONE);
         while self.classes.len() <= id as usize {
-            let (links, count, firsts, is_served, is_looked) = (Vec::new(), 0, 0, None, false);
-            self.classes.push(Class { links, level, narrowest, count, firsts, is_served, is_looked });
+            let (links, count, heads, is_served, is_looked) = (Vec::new(), 0, 0, None, false);
+            self.classes.push(Class { links, level, narrowest, count, heads, is_served, is_looked });
         }
         let record = &mut self.classes[id as usize];
         (record.level, record.narrowest, record.count, record.is_served) = (level, narrowest, 0, None);
-        record.firsts = 0;
+        record.heads = 0;
         record.links.clear();
         record.links.extend_from_slice(class.links);
         for &link in class.links {
@@ -206,8 +206,8 @@ impl IncrementalArbiter for Lines {
         for (id, class) in (0_u32..).zip(&self.classes).filter(|(_, class)| class.count > 0) {
             let is_first = |link: &LinkId| self.lines[link.index()].queue.front() == Some(&id);
             let is_served = class.links.iter().all(is_first);
-            if class.is_served != Some(is_served) || class.is_first() != is_served {
-                return Err(format!("class {id} is served: {:?}, first on {} links", class.is_served, class.firsts));
+            if class.is_served != Some(is_served) || class.heads_all() != is_served {
+                return Err(format!("class {id} is served: {:?}, first on {} links", class.is_served, class.heads));
             }
             let queued = |link: &LinkId| self.lines[link.index()].queue.iter().filter(|&&c| c == id).count();
             if class.links.iter().any(|link| queued(link) != class.count as usize) {

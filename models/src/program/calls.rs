@@ -85,7 +85,6 @@ pub(super) fn plan(
     devices: &[u32],
     surroundings: &Surroundings<'_>,
 ) -> Result<(), CallError> {
-    let before = program.operations.len();
     let (mut plans, mut lanes) = (BTreeMap::new(), FIRST_LANE);
     for call in std::mem::take(&mut program.calls).values() {
         let ends = check_all_take_part(program, call)?;
@@ -107,7 +106,6 @@ pub(super) fn plan(
         insertion.insert(&plan).map_err(|problem| refused(format!("file: {problem}")))?;
         lanes += plan.engines().len() as u32;
     }
-    program.planned = program.operations.len() - before;
     Ok(())
 }
 

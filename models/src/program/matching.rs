@@ -203,8 +203,8 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
     };
     // Whoever waits for a planned collective waits for a part of it.
-    let first_planned = program.operations.len() - program.planned;
-    let is_collective = |&number: &u32| number as usize >= first_planned;
+    let first_planned = program.first_planned();
+    let is_collective = |&number: &u32| number >= first_planned;
     let remedy = match circle.iter().any(waits) {
         // A receive from any rank: all messages that fit have been taken by others.
         _ if is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",

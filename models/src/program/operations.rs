@@ -100,9 +100,7 @@ pub(super) struct Program {
     pub(super) collectives: BTreeMap<u32, (u32, Box<str>)>,
     /// By tag: collectives to be planned.
     pub(super) calls: BTreeMap<u32, Call>,
-    /// How many operations, the last ones, are those of planned collectives.
-    pub(super) planned: usize,
-    /// The first operation of each planned collective, ascending, and what it is.
+    /// The first operation of each planned collective, ascending, and what it is. They come behind all others.
     pub(super) plans: Vec<(u32, What)>,
 }
 
@@ -144,6 +142,11 @@ impl Program {
             Work::Join => self.planned_collective(operation).map_or_else(|| "wait".to_owned(), What::to_string),
         };
         format!("{}: {what}", self.place(operation))
+    }
+
+    /// Where the operations of planned collectives begin; the end where there are none.
+    pub(super) fn first_planned(&self) -> u32 {
+        self.plans.first().map_or(self.operations.len() as u32, |(first, _)| *first)
     }
 
     /// The planned collective of which an operation is a message, the begin or the end.

@@ -20,7 +20,7 @@ pub(super) struct Tasks<'p> {
 impl<'p> Tasks<'p> {
     pub(super) fn new(program: &'p Program, plan: &'p mut Plan) -> Self {
         let (mut earlier, mut before) = (Vec::with_capacity(program.operations.len()), None);
-        let (own, of_plans) = program.operations.split_at(program.operations.len() - program.planned);
+        let (own, of_plans) = program.operations.split_at(program.first_planned() as usize);
         for operation in own {
             let own = (operation.rank, operation.line);
             let count = earlier.last().filter(|_| before == Some(own)).map_or(0, |count| count + 1);

@@ -5,6 +5,7 @@ mod common;
 
 mod collective;
 mod collective_details;
+mod collective_graph;
 mod collective_order;
 mod collective_shared;
 mod contract;

@@ -150,7 +150,7 @@ impl Reader<'_> {
     fn signed(&mut self) -> Result<i64, Problem> {
         if self.depth == DEPTH {
             let message = format!("`{{{}}}` is nested too deeply", shortened(self.text));
-            return Err(Problem::new(message, format!("keep parentheses and signs within {DEPTH} of each other")));
+            return Err(Problem::new(message, format!("nest no more than {DEPTH} parentheses and signs")));
         }
         self.depth += 1;
         let number = if self.takes("-") {
