@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::Setting;
-use weir_calibrate::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
+use weir_calibrate::{Experiment, Fit, FitReport, Made, MeasuredEnd, MeasuredTime, Transfer, text, warnings};
 use weir_plugin_api::{LinkId, Registry};
 use weir_scenario::{ArbiterParameter, ArbiterSpec, ArbiterValues, LoadOptions, Machine, Position};
 
@@ -92,4 +92,20 @@ pub fn bandwidth_of(machine: &Machine, setting: &Setting, name: &str) -> f64 {
     let links = (0..machine.fabric.links().len()).map(LinkId::from_index);
     let first = links.into_iter().find(|&l| machine.type_of(l) == Some(at)).expect("a link");
     setting.bandwidth[first.index()]
+}
+
+/// All that is printed of a fit is what was accepted under this name in `snapshots/calibrate`. Accept a change with
+/// `INSTA_UPDATE=always`, and say why in the commit.
+pub fn accepted(name: &str, machine: &Machine, experiments: &[Experiment], fit: &Fit) {
+    let made = Made { arbiter: &fit.arbiter.name, arbiters: &[], per_link: false };
+    let warnings = warnings(machine, experiments, fit, made);
+    let printed = text(&FitReport { machine, experiments, logs: &[], fit, warnings: &warnings });
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/calibrate"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    // The file has another name elsewhere, and errors of rows without noise are what is left of rounding.
+    settings.add_filter(r"\A\S+, under", "machine.yaml, under");
+    settings.add_filter(r"± \d\S*e-\d+", "± 0");
+    settings.bind(|| insta::assert_snapshot!(name.replace(' ', "-"), printed + &warnings.join("\n")));
 }

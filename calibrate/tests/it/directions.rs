@@ -1,7 +1,7 @@
 //! Random machines whose link types may differ by direction, measured with 0.3 % noise: the fit explains them, and what it
 //! calls known is what made the data. The seeds are fixed.
 
-use crate::common::{built_in, group, machine_of, measure};
+use crate::common::{accepted, built_in, group, machine_of, measure};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_calibrate::fit::{Known, Unseparated};
@@ -152,6 +152,7 @@ fn one_direction_of_a_type_can_be_the_narrowest_in_the_place_of_another() {
         (0..5).flat_map(|_| copies.map(|(a, b)| group(&truth, "lone", &[(a, b, 1_000_000_000)]))).collect();
     measure(&truth, ("max-min", None), &mut all, || random.factor());
     let found = fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit");
+    accepted("one direction in the place of another", &start, &all, &found);
     for fitted in &found.parameters {
         assert!(!matches!(fitted.known, Known::Error(_)), "{fitted:?}");
     }
@@ -260,6 +261,7 @@ fn copies_to_the_devices_below_one_switch_are_proposed_where_they_alone_separate
     measure(&truth, ("max-min", None), &mut all, || 1.0);
     let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
     let found = fit(&start, &built_in("max-min"), &all, &options).expect("a fit");
+    accepted("copies below one switch", &start, &all, &found);
     let [group] = &found.unclear[..] else { panic!("{:#?}", found.unclear) };
     assert_eq!(group.names, ["bandwidth of trunk, down", "bandwidth of mem, up"]);
     assert_eq!(group.remedy, "measure copies of 1 GiB from cpu0 to every device below sw0 at once to separate them");

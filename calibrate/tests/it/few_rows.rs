@@ -1,6 +1,6 @@
 //! Logs of few rows: nothing is fitted to their noise, and what is left over says how far off values may be.
 
-use crate::common::{group, machine_of, measure_under};
+use crate::common::{accepted, group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
 use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, Made, fit, text, warnings};
 use weir_scenario::Machine;
@@ -74,6 +74,7 @@ fn one_row_is_not_fitted_by_itself() {
     let seconds = [0.039_900, 0.040_244, 0.038_335, 0.038_338, 0.021_196, 0.021_174];
     experiments.iter_mut().zip(seconds).for_each(|(e, seconds)| e.rows[0].seconds = seconds);
     let found = fitted(&machine, &experiments);
+    accepted("six rows", &machine, &experiments, &found);
     let names: Vec<&str> = found.parameters.iter().map(|f| &*f.parameter.name).collect();
     assert_eq!(
         names,
@@ -98,6 +99,7 @@ fn a_link_that_is_slower_gets_a_value_of_its_own() {
     measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0 + 0.004 * normal(&mut state));
     experiments.iter_mut().skip(1).step_by(6).for_each(|e| e.rows[0].seconds *= 1.25);
     let found = fitted(&start, &experiments);
+    accepted("a link that is slower", &start, &experiments, &found);
     assert!(found.parameters.iter().any(|f| f.parameter.name.contains(" at ")), "{:#?}", found.parameters);
 }
 

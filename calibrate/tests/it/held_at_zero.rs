@@ -1,6 +1,6 @@
 //! Times that a step takes below 0 are held there only as long as the rows ask for it.
 
-use crate::common::{built_in, group, machine, machine_of};
+use crate::common::{accepted, built_in, group, machine, machine_of};
 use weir_calibrate::fit::{Choice, Known, mean_error};
 use weir_calibrate::read::{ReadOptions, read_log_text};
 use weir_calibrate::{Experiment, FitOptions, fit};
@@ -70,6 +70,7 @@ fn a_time_per_byte_at_the_end_of_its_range_has_no_error() {
         ..FitOptions::default()
     };
     let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
+    accepted("a time per byte below 0", &machine, &experiments, &found);
     let of = found.parameters.iter().find(|f| f.parameter.name.starts_with("per_byte")).expect("it is fitted");
     assert_eq!(of.known, Known::AtLeast, "{:#?}", found.parameters);
 }
@@ -88,6 +89,7 @@ fn tau_at_the_end_of_its_range_is_no_value_with_an_error() {
     let experiments: Vec<Experiment> = times.iter().map(copy).collect();
     let options = FitOptions { hold_out: 0.0, finer: Choice::No, ..FitOptions::default() };
     let found = fit(&machine, &built_in("pcie-congestion"), &experiments, &options).expect("a fit");
+    accepted("a tau below 0", &machine, &experiments, &found);
     let of = |name: &str| found.parameters.iter().find(|f| f.parameter.name.starts_with(name)).expect("it is fitted");
     assert_eq!((of("tau").value, of("tau").known), (0.0, Known::AtLeast));
     let logs: Vec<f64> = times.iter().map(|(_, ms)| ms.ln()).collect();

@@ -1,6 +1,6 @@
 //! LogGP: simulated messages against the formulas, and the fit of what the data tell.
 
-use crate::common::{built_in, group, machine};
+use crate::common::{accepted, built_in, group, machine};
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
 use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, fit};
@@ -70,6 +70,7 @@ fn the_remedy_is_not_what_was_given() {
         let mut data = simulated(&machine);
         data.retain(|e| (e.messages > 1) == several);
         let found = fit(&machine, &built_in("max-min"), &data, &options).expect("a fit");
+        accepted(if several { "windows alone" } else { "single messages alone" }, &machine, &data, &found);
         let of_gap = found.unclear.iter().filter(|group| group.names.iter().any(|name| name.starts_with("gap")));
         for group in of_gap {
             assert!(several, "lone messages have no gap: {group:?}");

@@ -1,6 +1,6 @@
 //! With 2 % noise on every row, values lie within two of their standard errors about 95 times of 100. The seeds are fixed.
 
-use crate::common::{built_in, group, machine, machine_of, measure, measure_under};
+use crate::common::{accepted, built_in, group, machine, machine_of, measure, measure_under};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_calibrate::fit::parameter::{Loggp, Setting};
@@ -79,6 +79,9 @@ fn bandwidth_and_tau() {
         let mut experiments: Vec<Experiment> = (0..5).flat_map(|_| once.clone()).collect();
         measure(&truth, ("pcie-congestion", Some(0.2)), &mut experiments, || factor(&mut random));
         let found = run(&start, "pcie-congestion", &experiments, &plain());
+        if seed == 0 {
+            accepted("bandwidth and tau with noise", &start, &experiments, &found);
+        }
         count.add(&found, "bandwidth of pcie", 12.5e9);
         count.add(&found, "tau of pcie-congestion", 0.2);
     }
@@ -100,6 +103,9 @@ fn bandwidth_per_direction_and_latency() {
         let mut experiments: Vec<Experiment> = (0..3).flat_map(|_| once.clone()).collect();
         measure(&truth, ("max-min", None), &mut experiments, || factor(&mut random));
         let found = run(&start, "max-min", &experiments, &plain());
+        if seed == 0 {
+            accepted("directions and latencies with noise", &start, &experiments, &found);
+        }
         count.add(&found, "bandwidth of pcie, up", 20e9);
         count.add(&found, "bandwidth of pcie, down", 24e9);
         count.add(&found, "latency of pcie", 2e-6);
@@ -203,6 +209,9 @@ fn weights_stay_where_long_rows_leave_nothing_to_explain() {
             row.seconds = row.seconds * (1.0 + 3e-5 * normal(&mut random)) + 1e-6 * normal(&mut random).max(-3.0);
         }
         let found = fit(&start, &start.arbiters[0], &experiments, &FitOptions::default()).expect("a fit");
+        if seed == 0 {
+            accepted("starts that vary", &start, &experiments, &found);
+        }
         let fitted = found.parameters.iter().find(|f| f.parameter.name.starts_with("bandwidth of pcie5-x16"));
         let value = fitted.expect("a bandwidth").value;
         assert!((value / 25e9 - 1.0).abs() < 2e-4, "{seed}: {value}");
@@ -227,6 +236,7 @@ fn a_copy_over_both_does_not_separate_two_latencies() {
         sizes.iter().flat_map(|&bytes| ends.map(|(a, b)| group(&truth, "lone", &[(a, b, bytes)]))).collect();
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let found = run(&start, "max-min", &experiments, &FitOptions::default());
+    accepted("a latency that is held at 0", &start, &experiments, &found);
     let between = |one: &weir_calibrate::fit::Unclear| one.names == ["latency of trunk", "latency of mem"];
     let unclear = found.unclear.iter().find(|one| between(one)).unwrap_or_else(|| panic!("{:?}", found.unclear));
     assert!(unclear.remedy.starts_with("none of the copies"), "{unclear:?}");
@@ -251,6 +261,9 @@ fn few_rows_that_are_far_slower_do_not_count() {
             }
         }
         let found = run(&start, "max-min", &experiments, &plain());
+        if seed == 0 && slow {
+            accepted("three rows that are far slower", &start, &experiments, &found);
+        }
         let bandwidth = found.parameters.iter().find(|f| f.parameter.name == "bandwidth of pcie").expect("is fitted");
         assert!((bandwidth.value / 12.5e9 - 1.0).abs() < 0.005, "{seed}: {}", bandwidth.value);
         let notes: Vec<_> = found.notes.iter().filter(|note| note.contains("do not count")).collect();

@@ -1,6 +1,8 @@
 //! Values that simulated data were made with come out again: to 10^-6 without noise, within three standard errors with it.
 
-use crate::common::{bandwidth_of, built_in, group, library, machine, measure, measure_under, registry, values};
+use crate::common::{
+    accepted, bandwidth_of, built_in, group, library, machine, measure, measure_under, registry, values,
+};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -171,6 +173,9 @@ fn the_policies_of_a_map_are_fitted() {
         assert_eq!(truth.name, format!("{{default: {expected}, network: max-min}}"));
         measure_under(&machine, &truth, &mut experiments, || 1.0);
         let found = fit(&machine, &machine.arbiters[0], &experiments, &options).expect("a fit");
+        if written == "pcie-congestion" {
+            accepted("policies of a map", &machine, &experiments, &found);
+        }
         let (tau, _) = value(&found, "default.tau of pcie-congestion");
         assert!((tau - 0.31).abs() < 1e-6, "{tau}");
 
@@ -266,6 +271,7 @@ fn the_published_way_to_tau() {
     // Far from the answer, which is the arbiter's own default.
     let arbiter = built_in("pcie-congestion").with(&values(None, Some(0.05)));
     let found = fit(&machine, &arbiter, &log.experiments, &FitOptions::default()).expect("a fit");
+    accepted("the published way to tau", &machine, &log.experiments, &found);
     let (tau, known) = value(&found, "tau of pcie-congestion");
     assert!((tau - (1.0 - 1.0 / 1.21)).abs() < 1e-7, "{tau}");
     assert_eq!(known, Known::Exactly);
@@ -285,6 +291,7 @@ fn eight_copies_from_the_host() {
     let data = library("measured/h2d-eight-gpus.csv");
     let (_, log) = read_log(&data, &machine, &ReadOptions::default()).expect("its data");
     let found = run(&machine, "max-min", &log.experiments, &FitOptions { finer: Choice::No, ..FitOptions::default() });
+    accepted("eight copies from the host", &machine, &log.experiments, &found);
     for (name, expected) in [("pcie", 56e9), ("memory", 274e9), ("upi", 100e9)] {
         let fitted = bandwidth_of(&machine, &found.setting, name);
         assert!((fitted / expected - 1.0).abs() < 2e-3, "{name}: {fitted}");
@@ -298,6 +305,7 @@ fn what_the_data_cannot_tell_apart_is_named_with_what_would() {
         [1_000, 1_000_000, 500 * MB].map(|bytes| group(&truth, "in", &[("cpu0", "gpu0", bytes)])).into();
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let found = run(&machine(SOCKETS, &[]), "max-min", &experiments, &FitOptions::default());
+    accepted("latencies of one way", &machine(SOCKETS, &[]), &experiments, &found);
     assert_eq!(
         found.unclear.len(),
         2,
@@ -331,6 +339,7 @@ fn a_link_that_differs_from_its_type_is_found() {
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let start = machine(T2, &[]);
     let found = run(&start, "max-min", &experiments, &FitOptions::default());
+    accepted("a slower card", &start, &experiments, &found);
     let slow = start.fabric.node(start.device("gpu1").unwrap()).up;
     assert!((found.setting.bandwidth[slow.index()] / 6e9 - 1.0).abs() < 1e-6, "{:#?}", found.parameters);
     let fast = start.fabric.node(start.device("gpu0").unwrap()).up;
@@ -384,6 +393,7 @@ fn what_holds_nothing_back_goes_no_further_than_the_data() {
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let start = machine(SOCKETS, &[("link_types.memory", "{ bandwidth: 6GB/s, kind: memory }")]);
     let found = run(&start, "max-min", &experiments, &FitOptions::default());
+    accepted("a memory that held rows back", &start, &experiments, &found);
     let (memory, known) = value(&found, "bandwidth of memory");
     assert!((25e9..25e9 * 1.001).contains(&memory) && known == Known::Enough, "{memory} {known:?}");
     assert!((value(&found, "bandwidth of pcie").0 / 25e9 - 1.0).abs() < 1e-6);

@@ -1,6 +1,6 @@
 //! Bandwidths that the directions of a link, or the links of a node, share: found where rows cross them at once, and written.
 
-use crate::common::{group, machine_of, measure_under};
+use crate::common::{accepted, group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
 use weir_calibrate::{Experiment, Fit, FitOptions, Made, MeasuredEnd, fit, warnings, write_topology};
 use weir_scenario::{LoadOptions, Machine};
@@ -61,6 +61,7 @@ fn what_made_the_rows_is_found_and_written() {
     let text = sockets(", shared: 101GB/s", ", memory: { bandwidth: 250GB/s }");
     let start = machine_of(&text);
     let found = fitted(&start, &experiments);
+    accepted("what directions share", &start, &experiments, &found);
     for (name, expected) in [("shared of pcie", 80e9), ("memory of rc0/cpu to rc1/cpu", 130e9)] {
         let (value, known) = value(&found, name);
         assert!((value / expected - 1.0).abs() < 1e-6 && matches!(known, Known::Error(_)), "{name}: {value} {known:?}");
@@ -86,6 +87,7 @@ fn no_row_and_no_limit_are_told_apart() {
     experiments.extend(both_ways(&truth));
     measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
     let found = fitted(&start, &experiments);
+    accepted("directions that share nothing", &start, &experiments, &found);
     assert_eq!(value(&found, "shared of pcie").1, Known::NoLimit, "{:#?}", found.parameters);
     let written = write(&text, &start, &found);
     assert!(!written.contains("shared:"), "{written}");
@@ -118,6 +120,7 @@ fn what_may_be_the_narrowest_is_not_said_to_be_no_limit() {
     };
     let experiments = [both("rc0/gpu0", 0.05), both("rc0/gpu1", 0.0501), both("rc0/gpu0", 0.0499)];
     let found = fitted(&start, &experiments);
+    accepted("both ways with one time", &start, &experiments, &found);
     let shared = value(&found, "shared of pcie").1;
     assert_ne!(shared, Known::NoLimit, "{:#?}", found.parameters);
     let written = write(&text, &start, &found);
@@ -131,6 +134,7 @@ fn the_link_of_a_memory_may_stand_in_for_what_it_shares() {
     let mut experiments = [lone(&truth), both_ways(&truth)].concat();
     measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
     let found = fitted(&machine_of(&sockets("", ", memory: { bandwidth: 250GB/s }")), &experiments);
+    accepted("a memory both ways", &truth, &experiments, &found);
     let name = |&i: &usize| found.parameters[i].parameter.name.as_str();
     let groups: Vec<Vec<&str>> =
         found.unclear.iter().map(|group| group.parameters.iter().map(name).collect()).collect();

@@ -1,6 +1,6 @@
 //! Values of single links and directions, also where types tie, under every arbiter; and fits that do not fit.
 
-use crate::common::{bandwidth_of, built_in, group, machine, measure, registry};
+use crate::common::{accepted, bandwidth_of, built_in, group, machine, measure, registry};
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Experiment, Fit, FitOptions, Made, fit, warnings};
 use weir_scenario::{LoadOptions, Machine};
@@ -54,6 +54,7 @@ fn a_direction_is_split_by_the_links_that_it_is_measured_on() {
     };
     let experiments: Vec<Experiment> = rows.iter().map(experiment).collect();
     let found = run(&machine, "max-min", &experiments, &FitOptions::default());
+    accepted("a direction is split by link", &machine, &experiments, &found);
     let up = machine.fabric.node(machine.device("gpu0").unwrap()).up.index();
     let (up, down) = (found.setting.bandwidth[up], found.setting.bandwidth[up + 1]);
     assert!((up / 49.6e9 - 1.0).abs() < 0.01 && (down / 55.1e9 - 1.0).abs() < 0.01, "{up}, {down}");
@@ -132,6 +133,7 @@ fn a_model_that_does_not_fit_is_said_so() {
     }
     let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
     let found = run(&start, "max-min", &experiments, &options);
+    accepted("a model that does not fit", &start, &experiments, &found);
     let arbiters = ["max-min", "equal-share"].map(str::to_owned);
     let made = |per_link| Made { arbiter: "max-min", arbiters: &arbiters, per_link };
     let said = warnings(&start, &experiments, &found, made(false));

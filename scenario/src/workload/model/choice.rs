@@ -22,17 +22,11 @@ use crate::workload::planned::{Choice, NotTried};
 const SAME: f64 = 1e-7;
 const SAME_PS: u64 = 100;
 
-/// The place of the least time, the first of those that are the same; 0 where there is none.
-pub(super) fn fastest(times: impl IntoIterator<Item = SimDuration>) -> usize {
-    let mut best: Option<(usize, u64)> = None;
-    for (at, time) in times.into_iter().enumerate() {
-        let is_less =
-            |(_, least): (usize, u64)| least.saturating_sub(time.0) > SAME_PS.max((least as f64 * SAME) as u64);
-        if best.is_none_or(is_less) {
-            best = Some((at, time.0));
-        }
-    }
-    best.map_or(0, |(at, _)| at)
+/// The place of the least time, or of the first that is the same; 0 where there is none.
+pub(super) fn fastest(mut times: impl Iterator<Item = SimDuration> + Clone) -> usize {
+    let Some(least) = times.clone().min() else { return 0 };
+    let room = SAME_PS.max((least.0 as f64 * SAME) as u64);
+    times.position(|time| time.0 - least.0 <= room).unwrap_or(0)
 }
 
 /// What is planned, and how it was chosen.
