@@ -121,6 +121,8 @@ mod tests {
         assert_eq!(neighbours(&[1.0, 1.0, -1.0, -1.0]), 0.25);
         // Each with the other sign of its neighbour: three products of −1.
         assert_eq!(neighbours(&[1.0, -1.0, 1.0, -1.0]), -0.75);
+        // About 1.5: 0.75, −0.25 and 0.75 of 2.25, 0.25, 0.25 and 2.25.
+        assert_eq!(neighbours(&[0.0, 1.0, 2.0, 3.0]), 0.25);
         assert_eq!(neighbours(&[2.0, 2.0]), 0.0);
     }
 }

@@ -78,6 +78,11 @@ mod tests {
         assert!(one.contains("below -30 %") && one.contains("above +30 %") && one.contains("+0 % to +5 %"), "{one}");
         assert!(one.starts_with("<svg ") && one.ends_with("</svg>\n"), "{one}");
         let two = histogram_svg(&[panel("x", &[]), panel("y", &[0.2])]);
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../snapshots/calibrate"));
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!("picture-of-errors", two));
         assert_eq!(two.matches("<rect").count(), 1 + 2 * 14);
         assert!(!two.contains("NaN"), "{two}");
     }

@@ -209,7 +209,7 @@ pub(crate) fn shares_text(histogram: &ErrorHistogram) -> String {
 
 /// The edge of a bin in percent; nothing where the bin has no edge.
 pub(crate) fn bin_edge(edge: Option<f64>) -> String {
-    edge.map_or_else(String::new, |edge| format!("{:+.0} %", edge * 100.0 + 0.0))
+    edge.map_or_else(String::new, |edge| format!("{:+.0} %", edge * 100.0))
 }
 
 /// A histogram for a person: a bar for each bin.
@@ -283,6 +283,34 @@ mod tests {
         assert!(text.starts_with("within ±5 %: 37.5 %, ±10 %: 37.5 %, ±15 %: 75.0 %\n"), "{text}");
         assert!(text.contains("  +0 % to   +5 %      2 █"), "{text}");
         assert_eq!(histogram(&[]).within_5_percent, 0.0);
+    }
+
+    #[test]
+    fn shares_end_at_5_10_and_15_percent() {
+        let pair = |error| Pair { row: 0, measured: 1.0, simulated: 0, error };
+        let pairs = [0.051, -0.101, 0.151, -0.2].map(pair);
+        let found = histogram(&pairs);
+        let shares = [found.within_5_percent, found.within_10_percent, found.within_15_percent];
+        assert_eq!(shares, [0.0, 0.25, 0.5]);
+        let Summary { within, mean, lowest, highest } = summary(&pairs).expect("pairs");
+        assert!((mean - 0.503 / 4.0).abs() < 1e-12, "{mean}");
+        assert_eq!((within, lowest, highest), (0.5, -0.2, 0.151));
+        assert_eq!(summary(&[]), None);
+    }
+
+    /// A row that names a transfer may leave out its ends and size; what it says must be those of the transfer.
+    #[test]
+    fn rows_disagree_where_ends_or_sizes_differ() {
+        let text = "a,g0,g1,100,1\nb,rc/g0,,,1\nc,g1,g1,200,1\nd,,g1,,1\nm,g0,g1,7,1\n";
+        let rows = measured_rows("x", &format!("id,from,to,bytes,seconds\n{text}")).expect("a table").rows;
+        let plain = |name: &str| name.trim_start_matches("rc/").to_owned();
+        let names = |rows: &[MeasuredRow]| -> Vec<String> {
+            let pairs = matched(rows, &simulated(), plain).pairs;
+            disagreeing(rows, &simulated(), &pairs, plain).iter().map(|pair| rows[pair.row].id.clone()).collect()
+        };
+        assert_eq!(names(&rows), ["c", "d"]);
+        let size = measured_rows("x", "id,from,to,bytes,seconds\na,,,101,1\nb,,,100,1\n").expect("a table").rows;
+        assert_eq!(names(&size), ["a"]);
     }
 
     #[test]

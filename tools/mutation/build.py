@@ -34,7 +34,8 @@ TIMES = ROOT / "target" / "mutants" / "seconds.json"
 
 def copy_tree(changed):
     """Brings the copy up to date, with changed files by name. What is as before keeps its time, so that cargo builds little."""
-    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(words, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     wanted = {name for name in files.split("\0") if (ROOT / name).is_file()}
     for old in COPY.rglob("*"):
         if old.is_file() and str(old.relative_to(COPY)) not in wanted:

@@ -69,7 +69,7 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, residuals: &[f64]) -> Certainty
     let lost = spectrum.projector(0.0, NONE);
     let coupled = coupled(&lost, &spectrum.projector(NONE, HARDLY), &lengths);
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
-    let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
+    let variance = squares / freedom as f64;
     let whites = spectrum.whites(jacobian, &lengths, residuals);
     let error = |at: usize| {
         let white = whites[at] * rows as f64 / freedom.max(1) as f64;
@@ -148,7 +148,7 @@ impl Spectrum {
     /// An entry of (JᵀJ)⁻¹, scaled, over the directions that are determined.
     fn inverse(&self, a: usize, b: usize) -> f64 {
         let each = |&i: &usize| self.v_t[(i, a)] / self.values[i] * (self.v_t[(i, b)] / self.values[i]);
-        self.within(NONE, 2.0).iter().map(each).sum()
+        self.within(NONE, f64::INFINITY).iter().map(each).sum()
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(found.coupled.len(), 1);
         let group = &found.coupled[0];
         assert_eq!((&*group.parameters, group.hardly), (&[0, 1][..], false));
-        assert!((group.direction[0] + group.direction[1]).abs() < 1e-9);
+        assert!((group.direction[0] + group.direction[1]).abs() < 1e-9 && group.direction[2] == 0.0);
         assert!(found.error[0].is_none() && found.error[1].is_none() && found.error[2].is_some());
     }
 

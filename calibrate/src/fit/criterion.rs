@@ -47,6 +47,13 @@ mod tests {
     /// Six rows and four parameters: m = 6 − 4 − 1 + ½ = 1.5. At the limit the squares fall by e^(11.79/1.5) = 2596 times, which
     /// F(1, 2) = 5190 does by chance in 2 of 10 000 cases; by Schwarz's criterion alone by 7.1, in 7 of 100. In 1000 rows they
     /// need fall only as by Schwarz's.
+    /// 100 rows with a mean square of 0.01 and two parameters: 100·ln 0.01 + 2·ln 100 = −98·ln 100.
+    #[test]
+    fn each_parameter_costs_the_logarithm_of_the_rows() {
+        assert!((schwarz(100, 1.0, 2, 0.0) + 98.0 * libm::log(100.0)).abs() < 1e-9);
+        assert!((schwarz(100, 1.0, 2, 0.1) + 50.0 * libm::log(100.0) - 2.0 * libm::log(100.0)).abs() < 1e-9);
+    }
+
     #[test]
     fn few_rows_are_weak_evidence() {
         let limit = libm::exp((CLEARLY + libm::log(6.0)) / 1.5);

@@ -99,6 +99,21 @@ mod tests {
         seconds.map(|t| (t, rate * normal() + start / t * normal())).collect()
     }
 
+    /// Within a factor of 1.5, whichever is the larger; of two that are 0 as well.
+    #[test]
+    fn values_are_alike_within_a_factor() {
+        for (a, b, expected) in [
+            (1.0, 1.4, true),
+            (1.4, 1.0, true),
+            (1.0, 1.6, false),
+            (1.6, 1.0, false),
+            (0.0, 0.0, true),
+            (0.0, 1.0, false),
+        ] {
+            assert_eq!(alike(a, b), expected, "{a}, {b}");
+        }
+    }
+
     #[test]
     fn the_seconds_are_found_again() {
         // 1 % and 1 µs: even at 100 µs.

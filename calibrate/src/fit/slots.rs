@@ -53,14 +53,19 @@ fn finding(machine: &Machine, device: NodeId, told: &[Told]) -> Option<String> {
     let exact: Vec<u32> = exact.collect();
     let least = told.iter().filter_map(|t| if let Told::AtLeast(slots) = t { Some(*slots) } else { None }).max();
     match (exact.first(), least) {
-        (Some(&slots), least) if exact.iter().all(|&s| s == slots) && least.is_none_or(|least| least <= slots) => (slots
-            != has)
-            .then(|| format!("the rows show {slots} transfers out at once: write `engines: {slots}`, not {has}, and calibrate again")),
-        (None, Some(least)) => (least > has).then(|| {
-            format!("the rows show {least} transfers out at once: write `engines: {least}` or more, not {has}, and calibrate again")
-        }),
+        (Some(&slots), least) if exact.iter().all(|&s| s == slots) && least.is_none_or(|least| least <= slots) => {
+            (slots != has)
+                .then(|| format!("{}: write `engines: {slots}`, not {has}, and calibrate again", shown(slots)))
+        }
+        (None, Some(least)) => (least > has)
+            .then(|| format!("{}: write `engines: {least}` or more, not {has}, and calibrate again", shown(least))),
         _ => Some("the rows do not tell how many transfers it sends at once: `engines` stays as it is".to_owned()),
     }
+}
+
+fn shown(slots: u32) -> String {
+    let transfers = if slots == 1 { "1 transfer".to_owned() } else { format!("{slots} transfers") };
+    format!("the rows show {transfers} out at once")
 }
 
 /// Bytes per second of the fastest lone copy of a device.

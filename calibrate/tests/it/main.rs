@@ -3,9 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod advice;
 mod cuts;
 mod directions;
 mod drift;
+mod engines;
 mod exchange;
 mod few_rows;
 mod held_at_zero;

@@ -84,6 +84,22 @@ fn other_slow_rows_are_kept() {
     assert_eq!(read(&machine, &two).experiments.len(), 2);
 }
 
+/// A table without rates tells nothing, nor do rows above which no header stands.
+#[test]
+fn rows_without_rates_are_skipped() {
+    let machine = pair();
+    let row = " 65536      5000             4.00               5.00           4.10        0.1\n";
+    let head = " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n";
+    for text in [
+        format!("   RDMA_Write BW Test\n{head}{row}   RDMA_Write Latency Test\n{row}"),
+        format!("   RDMA_Write BW Test\n{row}{head}{row}"),
+    ] {
+        let log = read(&machine, &text);
+        assert_eq!((log.experiments.len(), log.skipped.len()), (1, 1), "{text}");
+        assert!(log.skipped[0].why.starts_with("latencies of messages"), "{:?}", log.skipped);
+    }
+}
+
 /// Lone messages of one size tell the latency where messages in flight tell the bandwidth: 2 B in 5 µs over two links.
 #[test]
 fn with_lone_messages_the_latency_is_told() {

@@ -224,6 +224,9 @@ fn windows_and_one_way_times_of_osu() {
     let latency = fine("# OSU MPI Latency Test v7.3\n# Size  Latency (us)\n0 1.0\n8 2.5\n", &pair).1;
     assert_eq!((latency.experiments[0].messages, latency.experiments[0].rows[0].seconds), (1, 2.5 * 1e-6));
     assert_eq!(latency.skipped[0].why, "no bytes are moved");
+    // What is no row of a table is left alone, and without a row nobody is named.
+    let words = fine("# OSU MPI Latency Test v7.3\nWARNING: no GPU\n# Size  Latency (us)\n0 1.0\n", &pair).1;
+    assert_eq!((words.experiments.len(), words.skipped.len(), words.notes), (0, 1, vec![]));
     let names = "log: rank 0 = ";
     assert!(
         matches!(&latency.notes[..], [one] if one.starts_with(names)),
