@@ -102,3 +102,18 @@ fn counts(counts: &Counts) -> String {
     }));
     parts.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines have 100 characters at most, and a word begins the next one only if it does not fit.
+    #[test]
+    fn comments_are_as_wide_as_the_topology() {
+        let words = ["a".repeat(50), "b".repeat(45), "c".repeat(94), "d".to_owned()];
+        let [a, b, c, d] = &words;
+        // 4 and 50 and 46, which are 100; 6 and 94; and the rest.
+        assert_eq!(folded(&words.join(" ")), format!("#   {a} {b}\n#     {c}\n#     {d}\n"));
+        assert_eq!(folded(&format!("{a}  {b}b")), format!("#   {a}\n#     {b}b\n"));
+    }
+}

@@ -80,3 +80,25 @@ impl<R: RowMaker<ResultRow: JsonSchema>> JsonSchema for List<R> {
         Vec::<R::ResultRow>::json_schema(generator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Numbers;
+
+    impl RowMaker for Numbers {
+        type ResultRow = u64;
+
+        fn rows(&self) -> impl Iterator<Item = u64> {
+            [10, 11, 12].into_iter()
+        }
+    }
+
+    /// Rows of 2 bytes each.
+    #[test]
+    fn rows_are_kept_as_long_as_there_is_room() {
+        let cut = |most| List::Made(Numbers).cut(most);
+        assert_eq!([6, 5, 4, 1].map(cut), [None, Some((2, 3)), Some((2, 3)), Some((0, 3))]);
+    }
+}

@@ -175,3 +175,27 @@ fn narrowest(run: &Run<'_>, (task, time): (TaskId, SimTime), region: u32) -> f64
     let rates = links.iter().filter(|(link, _)| here(*link)).map(|&(link, share)| fabric.link(link).bandwidth / share);
     rates.fold(f64::INFINITY, f64::min)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step that only a later transfer comes to stands where that one comes to it.
+    #[test]
+    fn steps_stand_in_their_order() {
+        let step = |name: &str| PhaseStep {
+            task: TaskId(0),
+            region: 0,
+            step: name.to_owned(),
+            link: LinkId::NONE,
+            rate: 1.0,
+            because: Vec::new(),
+        };
+        let all = ["A", "B", "C", "D"].map(step);
+        let [a, b, c, d] = &all;
+        let names = |groups: &[&[&PhaseStep]]| step_names(groups.iter().copied()).join(" ");
+        assert_eq!(names(&[&[a, c], &[a, b, c], &[d, a]]), "D A B C");
+        assert_eq!(names(&[&[a], &[b]]), "B A");
+        assert_eq!(names(&[&[a, b], &[a, c]]), "A C B");
+    }
+}

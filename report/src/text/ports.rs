@@ -104,3 +104,19 @@ fn waits(run: &Run<'_>, phase: &PortPhase) -> String {
 fn percent(time: u64, phase: &PortPhase) -> String {
     format!("{:.1} %", 100.0 * time as f64 / (phase.end - phase.start).max(1) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_are_one_size_or_from_the_least_to_the_largest() {
+        let grants = |sizes: &[u32]| -> Vec<CycleGrant> {
+            let grant = |&payload| CycleGrant { input: None, transfer: 0, is_request: false, payload };
+            sizes.iter().map(grant).collect()
+        };
+        assert_eq!(payload(&grants(&[256, 256])), "256 B");
+        assert_eq!(payload(&grants(&[256, 40, 4096])), "40 to 4.096 kB");
+        assert_eq!(payload(&[]), "–");
+    }
+}

@@ -371,6 +371,8 @@ mod tests {
         assert!(rows[0].contains("10") && rows[0].matches('█').count() == 1, "{text}");
         assert_eq!(rows[BARS - 1].matches('█').count(), 50);
         assert!(rows[1..BARS - 1].iter().all(|row| row.trim().ends_with('0')), "{text}");
-        assert_eq!(histogram(&[5, 5, 5].into_iter().collect()), "");
+        for without in [vec![5; 3], vec![5; 30], vec![5, 6], (0..19).collect()] {
+            assert_eq!(histogram(&without.into_iter().collect()), "");
+        }
     }
 }

@@ -350,8 +350,9 @@ mod tests {
     #[test]
     fn colour_is_of_the_header_and_of_marked_rows() {
         let text = sheet().fitted(Layout { colour: true, ..WIDE });
-        let begins: Vec<bool> = text.lines().map(|line| line.starts_with('\u{1b}')).collect();
-        assert_eq!(begins, [true, true, true, false]);
+        let begins: Vec<Option<&str>> = text.lines().map(|line| line.split_inclusive('m').next()).collect();
+        assert_eq!(begins[..3], [BOLD, DIM, Mark::Slow.colour()].map(Some));
+        assert!(text.lines().nth(3).is_some_and(|line| line.starts_with("node/b")), "{text}");
     }
 
     #[test]
@@ -365,5 +366,7 @@ mod tests {
     fn of_a_path_the_end_is_kept() {
         assert_eq!(short("scenarios/pcie/halo.yaml\nmax-min", 10), "…halo.yaml\nmax-min");
         assert_eq!(short("a long reason", 8), "a long…");
+        assert_eq!((short("abcdef", 6).as_str(), without_middle("abcdef", 6).as_str()), ("abcdef", "abcdef"));
+        assert_eq!((short("abcdef", 5).as_str(), without_middle("abcdef", 5).as_str()), ("abcd…", "ab…ef"));
     }
 }

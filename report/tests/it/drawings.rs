@@ -52,6 +52,16 @@ fn a_column_shows_the_mean_rate_in_it() {
     assert_eq!(lines[3], "▁ to █ rate up to 100.000 B/s");
 }
 
+/// Rates below 1 B/s are rates, too.
+#[test]
+fn slow_transfers_are_drawn() {
+    let slow = |outcome: &mut Outcome| {
+        three_phases(outcome);
+        outcome.phases.iter_mut().flatten().flat_map(|phase| &mut phase.rates).for_each(|(_, rate)| *rate /= 1000.0);
+    };
+    assert_eq!(chart(ASCII, slow)[..3], chart(ASCII, three_phases)[..3]);
+}
+
 /// Without phases: 1000 B in 10 s, and in 7.875 s.
 #[test]
 fn without_phases_a_transfer_has_its_mean_rate() {
@@ -323,4 +333,16 @@ fn a_trace_of_phases_that_come_one_by_one_is_the_same() {
     };
     assert_eq!(written(true, false).expect("has phases"), written(false, true).expect("they come"));
     assert!(written(false, false).is_err());
+}
+
+/// A load of 1 B/s is one, from the begin on.
+#[test]
+fn counters_tell_the_first_load() {
+    let slow = |outcome: &mut Outcome| {
+        three_phases(outcome);
+        outcome.phases.iter_mut().flatten().flat_map(|phase| &mut phase.rates).for_each(|(_, rate)| *rate = 1.0);
+    };
+    let events = with_run(2, slow, trace);
+    let first = events.iter().find(|event| event["ph"] == "C" && event["name"] == "rate").expect("a counter");
+    assert_eq!((&first["ts"], &first["args"]["GB/s"]), (&json!(0.0), &json!(1e-9)));
 }

@@ -4,11 +4,18 @@
 mod common;
 #[path = "../planned/mod.rs"]
 mod planned;
+#[path = "../ran/mod.rs"]
+mod ran;
 
+mod comparisons;
 mod contract;
 mod drawings;
+mod models;
 mod operations;
 mod pictures;
 mod plans;
 mod results;
+mod runs;
+mod saved;
+mod searches;
 mod tables;

@@ -13,6 +13,7 @@ use weir_report::{
 };
 use weir_sim_core::{Outcome, PacketCounts};
 
+use crate::ran::accepted;
 use crate::results::{SECOND, with_run};
 
 fn column<'a>(tables: &'a Tables, table: &str, name: &str) -> &'a ColumnValues {
@@ -83,16 +84,19 @@ fn the_mean_rate_of_packets_is_one_in_the_table_and_in_json() {
     assert_eq!(*column(&tables, "transfers", "mean_Bps"), ColumnValues::Real([mean].into_iter().collect()));
 }
 
-/// As it is, a point takes its size twice, at best once; 9 is not proved, and 1 is not finished.
+/// As it is, a point takes its size one and a half times, at best once; 10 is not proved, and 2 is not finished.
 fn sweep(sizes: &[&str]) -> SweepReport {
-    let axes = vec![Axis::list("size", sizes.iter().copied()), Axis::list("tau", ["0", "0.5"])];
+    sweep_of(vec![Axis::list("size", sizes.iter().copied()), Axis::list("tau", ["0", "0.5"])])
+}
+
+fn sweep_of(axes: Vec<Axis>) -> SweepReport {
     let search = |values: &[(&str, &str)]| {
         let size: f64 = values[0].1.parse().expect("a number");
         let solution = Solution::of_placement(Vec::new());
-        let result = SearchResult::new(Vary::Order, Method::Exhaustive, 2.0 * size, size, solution);
-        Ok((size != 1.0).then_some(SearchResult { proved_optimal: size < 9.0, ..result }))
+        let result = SearchResult::new(Vary::Order, Method::Exhaustive, 1.5 * size, size, solution);
+        Ok((size != 2.0).then_some(SearchResult { proved_optimal: size < 10.0, ..result }))
     };
-    let sweep = Sweep::run(Grid::new(axes).expect("a grid"), search, &AtomicBool::new(false)).expect("it ends");
+    let sweep = Sweep::run(Grid::repeating(axes).expect("a grid"), search, &AtomicBool::new(false)).expect("it ends");
     let arbiter = SearchArbiter { name: "a".into(), version: "1".into(), sha256: None, params: Map::new() };
     let subject = SearchSubject { scenario: "s".into(), file: "f".into(), input_sha256: "0".into(), arbiter };
     SweepReport { subject, sweep, wall_s: None }
@@ -107,10 +111,10 @@ fn json(sweep: &SweepReport) -> Value {
 #[test]
 fn totals_are_proved_where_all_of_them_are_and_finished() {
     for (sizes, points, complete, proved, gain) in [
-        (&["3", "5"][..], 2, true, true, Some(100.0)),
-        (&["3", "9"], 2, true, false, Some(100.0)),
-        (&["3", "1"], 1, false, false, Some(100.0)),
-        (&["1"], 0, false, false, None),
+        (&["4", "6"][..], 2, true, true, Some(50.0)),
+        (&["4", "10"], 2, true, false, Some(50.0)),
+        (&["4", "2"], 1, false, false, Some(50.0)),
+        (&["2"], 0, false, false, None),
     ] {
         let sweep = sweep(sizes);
         let mut tables = Tables::default();
@@ -119,7 +123,7 @@ fn totals_are_proved_where_all_of_them_are_and_finished() {
         for (at, total) in written["totals"].as_array().expect("a list").iter().enumerate() {
             assert_eq!(total["points"], points, "{sizes:?}");
             assert_eq!((&total["complete"], &total["proved_optimal"]), (&complete.into(), &proved.into()), "{sizes:?}");
-            assert_eq!(total.get("gain_percent").and_then(Value::as_f64), gain, "{sizes:?}");
+            assert_eq!(total.get("gain_percent").map(Value::as_f64), gain.map(Some), "{sizes:?}");
             assert_eq!(total["parameters"]["tau"], ["0", "0.5"][at]);
         }
         assert_eq!(
@@ -131,12 +135,31 @@ fn totals_are_proved_where_all_of_them_are_and_finished() {
             ColumnValues::Flag([Some(proved); 2].into_iter().collect())
         );
         assert_eq!(*column(&tables, "totals", "gain_percent"), ColumnValues::Real([gain; 2].into_iter().collect()));
-        let gains = ColumnValues::Real(vec![Some(100.0); 2 * points].into_iter().collect());
+        let gains = ColumnValues::Real(vec![Some(50.0); 2 * points].into_iter().collect());
         assert_eq!(*column(&tables, "points", "gain_percent"), gains);
         for point in written["points"].as_array().expect("a list") {
-            assert_eq!(point["gain_percent"], 100.0);
+            assert_eq!(point["gain_percent"], 50.0);
         }
     }
+}
+
+/// One axis and two, values that occur twice, points that are not finished, and more combinations than columns.
+#[test]
+fn texts_of_sweeps() {
+    let one = |sizes: &[&str]| sweep_of(vec![Axis::list("size", sizes.iter().copied())]);
+    let many = Axis::list("tau", (0..9).map(|i| i.to_string()));
+    let mut all = [
+        sweep(&["4", "6"]),
+        sweep(&["4", "10"]),
+        sweep(&["4", "2"]),
+        one(&["4000000", "6000000"]),
+        one(&["4", "6", "4"]),
+        one(&["4", "2"]),
+        sweep_of(vec![Axis::list("size", ["4", "6"]), many]),
+    ];
+    all[0].wall_s = Some(0.25);
+    let texts: Vec<String> = all.iter().map(weir_report::text::sweep).collect();
+    accepted("sweeps", &texts.join("\n---\n"));
 }
 
 /// What tells two subjects apart is told in the order input, name, parameters, rest.

@@ -365,6 +365,8 @@ optimize:
     let result = &report.result;
     assert_eq!((result.best, result.median, result.worst), (2e9, Some(4e9), Some(6e9)));
     assert!(result.percentiles.is_some() && report.distribution.is_some());
+    // 110 MB into g2 in any case.
+    assert_eq!(report.simulated, Some((Some(11_000_000_000), 11_000_000_000)));
 }
 
 /// A joint search does not begin where a value cannot be read, however late it would come to it.

@@ -42,9 +42,42 @@ workload:
     let run = scenario.run_with(&RunOptions::default()).expect("ends");
     let errors = run.report(|run| {
         let validation = Validation::new(run, ("ring.csv", &rows), Since::Ready, false).expect("a row matches");
+        let text = validation.text();
+        assert!(text.contains("6.000 ms") && text.contains("3.000 ms"), "{text}");
+        assert!(text.contains("mean error 50.000 %"), "{text}");
         validation.result().transfers.iter().map(|row| (row.simulated_s, row.error)).collect::<Vec<_>>()
     });
     assert_eq!(errors.expect("a report"), [(0.003, -0.5)]);
+}
+
+/// Transfers that ended are matched by their devices and bytes: 1 MB at 1 GB/s in 1 ms, half of what was measured. Since 0 the
+/// second, which waits for the first, takes 2 ms.
+#[test]
+fn transfers_are_held_against_their_rows() {
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { 'g[0-3]': { kind: gpu, link: x } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: g0, to: g1, size: 1MB }
+  - transfer: { id: b, from: g1, to: g2, size: 1MB, after: [a] }
+";
+    let scenario = Scenario::opener().load(Input::text(text, "pair.yaml", None)).expect("is right");
+    let rows = "from,to,bytes,seconds\ng0,g1,1000000,0.002\ng1,g2,1000000,0.002\n";
+    let (rows, _) = measured(&table("pair.csv", rows), None).expect("a table");
+    let run = scenario.run_with(&RunOptions::default()).expect("ends");
+    for (since, expected) in
+        [(Since::Ready, [0.001, 0.001]), (Since::Start, [0.001, 0.001]), (Since::Zero, [0.001, 0.002])]
+    {
+        let simulated = run.report(|run| {
+            let validation = Validation::new(run, ("pair.csv", &rows), since, false).expect("rows match");
+            let mut all: Vec<f64> = validation.result().transfers.iter().map(|row| row.simulated_s).collect();
+            all.sort_by(f64::total_cmp);
+            all
+        });
+        assert_eq!(simulated.expect("a report"), expected);
+    }
 }
 
 /// A GPU below a switch: what is not there is not counted in the summary.
@@ -55,6 +88,9 @@ fn a_summary_counts_what_a_machine_has() {
     let imported = weir::import_topology(dump, "node", "dump.txt", &options).expect("a dump");
     let first = imported.summary.lines().next().expect("a line");
     assert!(first.contains(": 1 GPU, 0 network cards, 1 NUMA node"), "{first}");
+    // Warnings stand apart from what the summary says.
+    assert!(imported.warnings.iter().all(|warning| warning.starts_with("warning: ")), "{:?}", imported.warnings);
+    assert!(!imported.summary.contains("warning: ") && imported.summary.contains("assumed: "), "{}", imported.summary);
     for none in ["FPGA", "NVLink", "xGMI"] {
         assert!(!first.contains(none), "{first}");
     }

@@ -52,6 +52,7 @@ fn report(scenario: &Scenario, options: &SearchOptions<'_>) -> SearchReport {
 
 fn order_of_g0(report: &SearchReport) -> Vec<String> {
     let order = report.result.solution.order.as_ref().expect("an order");
+    assert_eq!(order.len(), 1, "the others send one transfer each: {order:?}");
     order.iter().find(|(device, _)| device == "g0").expect("it sends several").1.clone()
 }
 
@@ -69,6 +70,35 @@ fn an_arbiter_that_is_not_there_is_refused() {
     let found = report(&scenario, &PLAIN);
     assert_eq!((found.result.baseline, found.result.best), (40e9, 30e9));
     assert_eq!(order_of_g0(&found), ["b", "c", "a"]);
+}
+
+/// The baseline is the order that the file gives, wherever a search begins.
+#[test]
+fn an_order_of_the_file_is_the_baseline() {
+    for (order, baseline) in [("a, b, c", 40e9), ("b, c, a", 30e9), ("c, b, a", 30e9)] {
+        let scenario = scenario("given.yaml", &format!("order: {{ g0: [{order}] }}\noptimize: {{ vary: order }}"));
+        let found = report(&scenario, &PLAIN);
+        assert_eq!((found.result.baseline, found.result.best), (baseline, 30e9), "{order}");
+    }
+    let named = scenario("given.yaml", "order: { g0: [c, a, b] }\noptimize: { vary: order, method: anneal }");
+    let found = report(&named, &PLAIN).result;
+    assert_eq!((found.baseline, found.best), (40e9, 30e9));
+}
+
+/// Links that change are simulated, but not by a method or with an option that only the fast search has.
+#[test]
+fn orders_beside_events_are_simulated_unless_the_fast_search_is_asked_for() {
+    let event = "events: [{ at: 0s, link: [g0, s], bandwidth: 2GB/s }]\noptimize: { vary: order }";
+    let changing = scenario("changing.yaml", event);
+    assert!(changing.optimize_with(0, &PLAIN).is_ok());
+    for options in [
+        SearchOptions { method: Some(Method::Anneal), ..PLAIN },
+        SearchOptions { exact: true, ..PLAIN },
+        SearchOptions { shard: Some(Shard::ALL), method: Some(Method::Exhaustive), ..PLAIN },
+    ] {
+        let error = changing.optimize_with(0, &options).expect_err("not covered").to_string();
+        assert!(error.contains("does not know of links that change"), "{error}");
+    }
 }
 
 /// Unless something else is said, results tell their time, and an optimum is one within 1e-9.
