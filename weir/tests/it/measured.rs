@@ -44,10 +44,15 @@ workload:
         let validation = Validation::new(run, ("ring.csv", &rows), Since::Ready, false).expect("a row matches");
         let text = validation.text();
         assert!(text.contains("6.000 ms") && text.contains("3.000 ms"), "{text}");
-        assert!(text.contains("mean error 50.000 %"), "{text}");
+        assert!(text.contains("1 measured time: 0.0 % within ±15 %, mean error 50.000 %"), "{text}");
         validation.result().transfers.iter().map(|row| (row.simulated_s, row.error)).collect::<Vec<_>>()
     });
     assert_eq!(errors.expect("a report"), [(0.003, -0.5)]);
+    // One that has not ended has no time.
+    let early = RunOptions { until: Some(weir::SimTime(2_000_000_000)), ..RunOptions::default() };
+    let run = scenario.run_with(&early).expect("stops");
+    let of = |run: &weir_report::Run<'_>| Validation::new(run, ("ring.csv", &rows), Since::Ready, false).is_err();
+    assert!(run.report(of).expect("a report"));
 }
 
 /// Transfers that ended are matched by their devices and bytes: 1 MB at 1 GB/s in 1 ms, half of what was measured. Since 0 the
@@ -74,9 +79,36 @@ workload:
             let validation = Validation::new(run, ("pair.csv", &rows), since, false).expect("rows match");
             let mut all: Vec<f64> = validation.result().transfers.iter().map(|row| row.simulated_s).collect();
             all.sort_by(f64::total_cmp);
+            let within =
+                if since == Since::Zero { "2 measured times: 50.0 % within" } else { "2 measured times: 0.0 % within" };
+            assert!(validation.text().contains(within), "{}", validation.text());
             all
         });
         assert_eq!(simulated.expect("a report"), expected);
+    }
+}
+
+/// Behind a computation of 1 ms a ring takes 3 ms from its release, and ends after 4.
+#[test]
+fn an_operation_begins_with_its_release() {
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { 'g[0-3]': { kind: gpu, link: x } } } }
+arbiter: max-min
+workload:
+  - compute: { id: k, device: g0, time: 1ms }
+  - collective: { id: ring, kind: all-gather, size: 4MB, ranks: 'g[0-3]', algorithm: ring, after: [k] }
+";
+    let scenario = Scenario::opener().load(Input::text(text, "late.yaml", None)).expect("is right");
+    let (rows, _) = measured(&table("late.csv", "id,from,to,bytes,seconds\nring,,,,0.004\n"), None).expect("a table");
+    let run = scenario.run_with(&RunOptions::default()).expect("ends");
+    for (since, simulated) in [(Since::Ready, 0.003), (Since::Start, 0.003), (Since::Zero, 0.004)] {
+        let found = run.report(|run| {
+            let validation = Validation::new(run, ("late.csv", &rows), since, false).expect("a row matches");
+            validation.result().transfers[0].simulated_s
+        });
+        assert_eq!(found.expect("a report"), simulated, "{since:?}");
     }
 }
 

@@ -80,6 +80,22 @@ fn an_order_of_the_file_is_the_baseline() {
         let found = report(&scenario, &PLAIN);
         assert_eq!((found.result.baseline, found.result.best), (baseline, 30e9), "{order}");
     }
+    // Where every source has another order, too: k begins when a has come, after 10 or 20 ms.
+    let text = "weir: 1
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { s: { kind: switch, children: { \"g[0-2]\": { kind: gpu, link: x } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: g0, to: g1, size: 10MB }
+  - transfer: { id: b, from: g0, to: g2, size: 10MB }
+  - compute: { id: k, device: g1, time: 10ms, after: [a] }
+order: { g0: [b, a] }
+optimize: { vary: order }
+";
+    let only = Scenario::opener().load(weir::Input::text(text, "only.yaml", None)).expect("is right");
+    let found = report(&only, &PLAIN).result;
+    assert_eq!((found.baseline, found.best), (30e9, 20e9));
     let named = scenario("given.yaml", "order: { g0: [c, a, b] }\noptimize: { vary: order, method: anneal }");
     let found = report(&named, &PLAIN).result;
     assert_eq!((found.baseline, found.best), (40e9, 30e9));
@@ -183,6 +199,8 @@ fn the_file_speaks_of_its_own_kind_of_search() {
 
     let sweep = scenario("sweep.yaml", &size.replace("VARY", "order"));
     assert!(settings(&sweep, PLAIN).expect("the file says it").sweep);
+    let found = sweep.optimize_with(0, &PLAIN).expect("a result").sweep.expect("a search at each point");
+    assert_eq!(found.sweep.finished(), 2);
     let part = SearchOptions { shard: Some(Shard::ALL), ..PLAIN };
     assert_eq!(settings(&sweep, part).unwrap_err(), SettingsError::OneSearch { option: SplitOption::Shard });
 }
