@@ -335,6 +335,9 @@ mod tests {
         {
             assert_eq!(word(text), quoted);
         }
+        for reserved in ["true", "false", "null", "yes", "no", "on", "off", "y", "n"] {
+            assert_eq!(word(reserved), format!("\"{reserved}\""));
+        }
         assert_eq!(list(&["a".to_owned(), "2".to_owned()]), "[a, \"2\"]");
     }
 

@@ -330,6 +330,31 @@ mod tests {
         assert!(at(1).starts_with("transfer\n────────\n"), "{}", at(1));
     }
 
+    /// Texts of 40, 30 and 20 characters beside one of 1, with 9 between: the widest is shortened to the next one, then both,
+    /// then all, the first of equals first. Below 12 each, 46 in all, the last column goes, and there is room for the others.
+    #[test]
+    fn the_widest_texts_are_shortened_first() {
+        let mut sheet = Sheet::new(["x", "y", "z", "w"]);
+        sheet.row(["a".to_owned(), "b".repeat(40), "c".repeat(30), "d".repeat(20)]);
+        let widths = |width| -> Vec<usize> {
+            let Sheet { columns, rows, spare } = &sheet;
+            let copy = Sheet { columns: columns.clone(), rows: rows.clone(), spare: spare.clone() };
+            let text = copy.fitted(Layout { width: Some(width), ..WIDE });
+            let row = text.lines().nth(2).expect("a row");
+            row.split_whitespace().skip(1).map(|text| text.chars().count()).collect()
+        };
+        assert_eq!([100, 90, 80].map(widths), [vec![40, 30, 20], vec![30, 30, 20], vec![25, 25, 20]]);
+        assert_eq!([79, 70, 64].map(widths), [vec![24, 25, 20], vec![20, 20, 20], vec![18, 18, 18]]);
+        assert_eq!([46, 45, 44].map(widths), [vec![12, 12, 12], vec![19, 19], vec![18, 19]]);
+    }
+
+    #[test]
+    fn words_go_on_in_the_next_line() {
+        for (width, lines) in [(8, "aa bb cc\n"), (7, "aa bb\n  cc\n"), (5, "aa bb\n  cc\n"), (4, "aa\n  bb\n  cc\n")] {
+            assert_eq!(wrapped("aa bb cc", width), lines);
+        }
+    }
+
     #[test]
     fn names_of_rows_stay_different() {
         let mut sheet = Sheet::new(["what if", ">saved"]);

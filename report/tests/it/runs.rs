@@ -218,6 +218,14 @@ fn detours_of_several_transfers_are_told() {
     assert_eq!(told(2), "note: the other routes of m0, m1");
     assert_eq!(told(3), "note: the other routes of m0, m1, m2");
     assert_eq!(told(5), "note: the other routes of m0, m1, m2 and 2 more");
+    let mut again = |count| {
+        ran.outcome.reroutes = vec![first.clone(); count];
+        ran.report(text::run)
+            .lines()
+            .find_map(|line| line.strip_prefix("note: it took another route "))
+            .map(str::to_owned)
+    };
+    assert_eq!([3, 4, 5].map(&mut again), [None, Some("once more".to_owned()), Some("2 times more".to_owned())]);
 }
 
 /// Five links that carried bytes are shown, of none there is no table.

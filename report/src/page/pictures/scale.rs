@@ -70,6 +70,7 @@ mod tests {
         assert_eq!(ticks(3.0, 8.0), [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
         assert_eq!(ticks(2.0, 2.0), [2.0]);
         assert_eq!(ticks(0.0, f64::INFINITY), [0.0]);
+        assert_eq!([1.0, 1e-3, 1e-6, 1e-9].map(|time| unit(time).1), ["s", "ms", "µs", "ns"]);
         assert_eq!((unit(0.0665), unit(1e-13), rounded(0.1 + 0.2)), ((1e-3, "ms"), (1e-12, "ps"), 0.3));
     }
 }

@@ -25,8 +25,8 @@ const SAME_PS: u64 = 100;
 /// The place of the least time, or of the first that is the same; 0 where there is none.
 pub(super) fn fastest(mut times: impl Iterator<Item = SimDuration> + Clone) -> usize {
     let Some(least) = times.clone().min() else { return 0 };
-    let room = SAME_PS.max((least.0 as f64 * SAME) as u64);
-    times.position(|time| time.0 - least.0 <= room).unwrap_or(0)
+    let is_same = |time: SimDuration| time.0 - least.0 <= SAME_PS.max((time.0 as f64 * SAME) as u64);
+    times.position(is_same).unwrap_or(0)
 }
 
 /// What is planned, and how it was chosen.
