@@ -130,6 +130,10 @@ fn pictures_of_an_instant() {
     let ran = Ran::until("narrow", 0, SimTime::ZERO);
     let topology = drawn(&ran, "topology");
     assert!(topology.contains(">0.0 % of 1.000 kB/s<") && !topology.contains("100.0 %"), "{topology}");
+    let mut page = Page::default();
+    page.draw();
+    ran.report(|run| page.add_run(run)).expect("has parameters");
+    assert!(page.pictures().iter().all(|picture| !picture.file.ends_with("-links.svg")), "no link has a load");
     let timeline = drawn(&ran, "timeline");
     assert!(timeline.contains("<line x1=\"200.0\"") && !timeline.contains("NaN"), "{timeline}");
 }

@@ -51,13 +51,13 @@ fn orders() -> SearchResult<Solution> {
     SearchResult { candidates: Some(720), evaluated: 90, wall_s: Some(0.25), ..result }
 }
 
-/// Candidates of a grid with these makespans, ms; a makespan of 0 stops. Throughputs are 1 GB over these.
+/// Candidates of a grid with these makespans, ms; a makespan of 0 stops. Throughputs are 1 GB over these: so many ps a byte.
 fn grid(axes: Vec<Axis>, makespans: &[u64], objective: Objective, baseline: u64) -> SearchReport {
     let grid = Grid::new(axes).expect("a grid");
     let value = |ms: u64| match objective {
         Objective::Makespan => None,
-        Objective::Throughput => Some(1e-12 * ms as f64),
-        _ => Some(1e-3 * ms as f64),
+        Objective::Throughput => Some(ms as f64),
+        _ => Some((ms * MS) as f64),
     };
     let own = Ran { makespan: (baseline * MS).try_into().expect("not 0"), value: value(baseline) };
     let search =
