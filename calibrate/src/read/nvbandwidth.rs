@@ -224,13 +224,8 @@ impl State {
             // JSON that was cut off is none.
             let missing = if is_json(source) { 0..0 } else { case.rows.len()..width };
             source.all_rows(case.at.line, &missing.map(|row| row.to_string()).collect::<Vec<_>>())?;
-            let several = copies.beside == Beside::TheOtherWay && case.rows.len().is_multiple_of(width.max(1));
-            if case.rows.len() > width && !several {
-                let message = format!("the matrix has {width} columns and {} rows", case.rows.len());
-                let help = "the log was changed: save the whole output of `nvbandwidth` again";
-                return Err(source.error(Span::line(case.at.line), message, help));
-            }
         }
+        rows_are_whole(source, case, copies, width)?;
         for (row, cells) in case.rows.iter().enumerate() {
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
             if copies.beside == Beside::TheOtherWay && copies.between_devices() && row >= width {
@@ -295,6 +290,19 @@ impl State {
             Err(why) => source.skip(log, at, number::excerpt(&name), why),
         }
     }
+}
+
+/// Whether a matrix has as many rows as its test prints: of hosts one, of devices one each, and of two-way tests between devices a
+/// multiple of these.
+fn rows_are_whole(source: &Source<'_>, case: &TestCase, copies: Copies, width: usize) -> Result<(), Box<Diagnostic>> {
+    let (rows, devices) = (case.rows.len(), copies.between_devices());
+    let several = devices && copies.beside == Beside::TheOtherWay && rows.is_multiple_of(width.max(1));
+    if several || rows <= if devices { width } else { 1 } {
+        return Ok(());
+    }
+    let message = format!("the matrix has {width} columns and {rows} rows");
+    let help = "the log was changed: save the whole output of `nvbandwidth` again";
+    Err(source.error(Span::line(case.at.line), message, help))
 }
 
 /// The copies of one cell, the measured one first.

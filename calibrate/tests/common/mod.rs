@@ -94,16 +94,22 @@ pub fn bandwidth_of(machine: &Machine, setting: &Setting, name: &str) -> f64 {
     setting.bandwidth[first.index()]
 }
 
+/// Where what was accepted lies.
+pub fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/calibrate"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
 /// All that is printed of a fit is what was accepted under this name in `snapshots/calibrate`. Accept a change with
 /// `INSTA_UPDATE=always`, and say why in the commit.
 pub fn accepted(name: &str, machine: &Machine, experiments: &[Experiment], fit: &Fit) {
     let made = Made { arbiter: &fit.arbiter.name, arbiters: &[], per_link: false };
     let warnings = warnings(machine, experiments, fit, made);
     let printed = text(&FitReport { machine, experiments, logs: &[], fit, warnings: &warnings });
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/calibrate"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
+    let mut settings = settings();
     // The file has another name elsewhere, and errors of rows without noise are what is left of rounding.
     settings.add_filter(r"\A\S+, under", "machine.yaml, under");
     settings.add_filter(r"± \d\S*e-\d+", "± 0");

@@ -1,9 +1,10 @@
 //! Measurements above what a link carries are named; all others are not.
 
 use crate::common::{built_in, group, machine, machine_of};
-use weir_calibrate::cuts::not_explained;
+use weir_calibrate::cuts::{CutPlace, TimedTransfer, exceeded, not_explained};
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Experiment, FitOptions, Made, fit, warnings};
+use weir_plugin_api::LinkId;
 use weir_scenario::Machine;
 
 const MB: u64 = 1_000_000;
@@ -80,6 +81,26 @@ fn shared_bandwidths_are_tested() {
         let found = fit(&machine, &machine.arbiters[0], &experiments[..2], &FitOptions::default()).expect("a fit");
         assert_eq!(not_explained(&machine.fabric, &experiments, &found).len(), expected, "{gbps}");
     }
+}
+
+/// A memory of 10 GB/s that both ends of a way touch carries the bytes of a copy once; what both directions of a link share,
+/// those of a way through both, such as up and down through one slot, for each.
+#[test]
+fn a_way_crosses_a_memory_once() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { slot: { bandwidth: 20GB/s } }\ntree:\n  rc:\n    kind: root-complex\n    memory: { bandwidth: 10GB/s }\n    children:\n      \
+         'gpu[0-3]': { kind: gpu, link: slot }\n",
+    );
+    let fabric = &machine.fabric;
+    let device = |name: &str| fabric.node(machine.device(name).expect("a device")).up;
+    // Up from gpu0, which enters rc, and down to gpu1, which leaves it: both are links of the node.
+    let links = vec![device("gpu0"), LinkId(device("gpu1").0 + 1)];
+    assert!(links.iter().all(|&link| !fabric.shared_by(link).is_empty()), "{links:?}");
+    let copy = |seconds| [TimedTransfer { links: links.clone(), bytes: 10e9, seconds }];
+    assert_eq!(exceeded(fabric, &fabric.bandwidths(), &copy(1.0)), None);
+    assert_eq!(exceeded(fabric, &fabric.bandwidths(), &copy(0.96)), None);
+    let above = exceeded(fabric, &fabric.bandwidths(), &copy(0.5)).expect("20 GB/s through 10");
+    assert_eq!((above.place, above.carries, above.measured), (CutPlace::Shared(0), 10e9, 20e9));
 }
 
 /// What the memory carries is told by the one group of four copies. Held out of the fit, it is no error of the topology: all

@@ -1,7 +1,8 @@
 //! Errors that go with the size are said, with the sizes to leave out.
 
 use crate::common::{built_in, group, machine_of};
-use weir_calibrate::{Experiment, FitOptions, Made, fit, warnings};
+use weir_calibrate::fit::Choice;
+use weir_calibrate::{Experiment, FitOptions, Made, MeasuredEnd, fit, warnings};
 use weir_scenario::Machine;
 
 fn pair() -> Machine {
@@ -26,6 +27,27 @@ fn said(machine: &Machine, copies: &[Experiment]) -> Option<String> {
     let found = fit(machine, &built_in("max-min"), copies, &FitOptions::default()).expect("a fit");
     let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
     warnings(machine, copies, &found, made).into_iter().find(|text| text.contains("drift with the size"))
+}
+
+/// Each size has a rate a tenth above the one before, and no latency is fitted: errors that rise evenly. About their mean they are
+/// −3.5 to 3.5 steps: the products of neighbours are 26.25, the squares 42. Seven sizes do not say it, nor do eight of which one
+/// gives the end of the last.
+#[test]
+fn eight_sizes_are_enough() {
+    let machine = pair();
+    let mut all = copies(&machine, |at, bytes| bytes / (10e9 * 1.1_f64.powi(at as i32)))[8..16].to_vec();
+    let options = FitOptions { hold_out: 0.0, latency: Choice::No, ..FitOptions::default() };
+    let said = |copies: &[Experiment]| {
+        let found = fit(&machine, &built_in("max-min"), copies, &options).expect("a fit");
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+        warnings(&machine, copies, &found, made).into_iter().find(|text| text.contains("drift with the size"))
+    };
+    // 1/1.1² of the fastest is above 80 %, 1/1.1³ is not.
+    let text = said(&all).expect("a warning");
+    assert!(text.contains("leave out all that is smaller than `of 8192000 B`"), "{text}");
+    assert_eq!(said(&all[..7]), None);
+    all[7].rows[0].end = MeasuredEnd::Last;
+    assert_eq!(said(&all), None);
 }
 
 /// 10 µs; below 4 MB 5 GB/s, from then on 40: no one line through both. The first size with 80 % of 40 GB/s is 4.096 MB, which takes

@@ -50,6 +50,35 @@ fn a_latency_that_a_step_takes_to_0_comes_back() {
     }
 }
 
+/// Copies of 1 kB to 1 MB over 10 GB/s with 0.3 µs on the way through a switch, and with nothing, or less, on the way below it:
+/// what is held at 0 holds no other latency there, though it is below a microsecond.
+#[test]
+fn a_small_latency_beside_one_at_0_has_its_value() {
+    let text = "weir: 1\nlink_types:\n  slot: { bandwidth: 10GB/s }\n  up: { bandwidth: 10GB/s }\ntree:\n  rc:\n    kind: root-complex\n    \
+                children:\n      sw0: { kind: switch, link: up, children: { 'gpu[0-1]': { kind: gpu, link: slot } } }\n      \
+                sw1: { kind: switch, link: up, children: { 'gpu[2-3]': { kind: gpu, link: slot } } }\n";
+    let machine = machine_of(text);
+    let mut all = Vec::new();
+    for bytes in [1_000, 10_000, 100_000, 1_000_000] {
+        for (from, to, more) in [("gpu0", "gpu1", -2e-9), ("gpu0", "gpu2", 300e-9), ("gpu3", "gpu1", 300e-9)] {
+            let mut copy = group(&machine, &format!("{from} to {to}, {bytes}"), &[(from, to, bytes)]);
+            copy.rows[0].seconds = bytes as f64 / 10e9 + more;
+            all.push(copy);
+        }
+    }
+    let options = FitOptions { hold_out: 0.0, latency: Choice::Yes, finer: Choice::No, ..FitOptions::default() };
+    let found = fit(&machine, &built_in("max-min"), &all, &options).expect("a fit");
+    let of = |name: &str| found.parameters.iter().find(|f| f.parameter.name == name).expect("it is fitted");
+    assert_eq!(
+        (of("latency of slot").value, of("latency of slot").known),
+        (0.0, Known::AtZero),
+        "{:#?}",
+        found.parameters
+    );
+    let up = of("latency of up");
+    assert!((up.value - 150e-9).abs() < 2e-9 && matches!(up.known, Known::Error(_)), "{up:?}");
+}
+
 /// Small messages that are slower than larger ones ask for a G below 0. It goes down as far as a fit may go, and has no error.
 #[test]
 fn a_time_per_byte_at_the_end_of_its_range_has_no_error() {

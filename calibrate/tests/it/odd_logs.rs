@@ -294,4 +294,10 @@ fn a_matrix_of_nvbandwidth_has_each_row_and_column_in_its_place() {
   { "name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [ ["N/A", "5"], ["6", "N/A"], ["6", "6"] ] } ] } }"#;
     let error = read(&machine, json).unwrap_err();
     assert!(error.contains("the matrix has 2 columns and 3 rows"), "{error}");
+    // The line with the name of the next test is missing: its row is none of this one.
+    for name in ["host_to_device_memcpy_ce", "all_to_host_bidirectional_memcpy_ce", "one_to_all_read_ce"] {
+        let rows = " 0 1\n0 5 6\n\nmemcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)\n 0 1\n0 3 4";
+        let error = read(&machine, &log(rows).replace("device_to_device_memcpy_read_ce", name)).unwrap_err();
+        assert!(error.contains("the matrix has 2 columns and 2 rows\n --> log:3"), "{name}: {error}");
+    }
 }
