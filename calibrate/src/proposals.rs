@@ -135,7 +135,7 @@ pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit
 /// Whether each way of an experiment is taken in both directions.
 fn is_both_ways(e: &Experiment) -> bool {
     let back = |from, to| e.transfers.iter().any(|t| (t.from, t.to) == (to, from));
-    !e.kernels && e.transfers.len() > 1 && e.transfers.iter().all(|t| back(t.from, t.to))
+    !e.kernels && !e.transfers.is_empty() && e.transfers.iter().all(|t| back(t.from, t.to))
 }
 
 /// For each row of an experiment the transfers that it is of: the one whose end was measured, or all where they have one size and one end,

@@ -28,13 +28,13 @@ pub(crate) struct LinkChangeRow<'a> {
     #[serde(borrow)]
     link: Ends<'a>,
     /// How often what it carries changed.
-    changes: u64,
+    pub(crate) changes: u64,
     /// For how long it was down, seconds.
     #[serde(deserialize_with = "time")]
-    down_s: f64,
+    pub(crate) down_s: f64,
     /// Full results: what it carries from when on, of the first 20,000 changes of all links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<LinkStepRow>,
+    pub(crate) steps: Vec<LinkStepRow>,
 }
 
 /// What a link carries from a moment on.
@@ -43,12 +43,12 @@ pub(crate) struct LinkChangeRow<'a> {
 pub(crate) struct LinkStepRow {
     /// From when on.
     #[serde(deserialize_with = "time")]
-    at_s: f64,
+    pub(crate) at_s: f64,
     /// The same in picoseconds, exact.
-    at_ps: u64,
+    pub(crate) at_ps: u64,
     /// Bytes per second; 0 where it is down.
     #[serde(rename = "bandwidth_Bps", deserialize_with = "time")]
-    bandwidth: f64,
+    pub(crate) bandwidth: f64,
 }
 
 /// Another route that a transfer took, as a link was down.
@@ -59,7 +59,7 @@ pub(crate) struct RerouteRow<'a> {
     #[serde(deserialize_with = "time")]
     pub(crate) at_s: f64,
     /// The same in picoseconds, exact.
-    at_ps: u64,
+    pub(crate) at_ps: u64,
     /// A link of the route before that was down then.
     #[serde(borrow)]
     down: Ends<'a>,

@@ -5,6 +5,7 @@
 //! ```
 
 mod amounts;
+mod changes;
 mod flows;
 mod keys;
 mod run;

@@ -111,10 +111,16 @@ impl<'a> TableReader<'a> {
     /// The next record with the number of its line.
     fn next(&mut self) -> Result<Option<(ByteRecord, u32)>, Box<Diagnostic>> {
         let mut record = ByteRecord::new();
-        let more = self.reader.read_byte_record(&mut record);
         let line = self.line;
-        let more =
-            more.map_err(|e| self.error(Span::line(line), format!("the table cannot be read: {e}"), "check the file"))?;
+        let more = loop {
+            let more = self.reader.read_byte_record(&mut record).map_err(|e| {
+                self.error(Span::line(line), format!("the table cannot be read: {e}"), "check the file")
+            })?;
+            // The reader leaves out lines without anything, not those of spaces.
+            if !more || record.len() > 1 || record.iter().any(|field| !field.trim_ascii().is_empty()) {
+                break more;
+            }
+        };
         if !more {
             return Ok(None);
         }

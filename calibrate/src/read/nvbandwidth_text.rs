@@ -28,48 +28,77 @@ pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>>
 
 /// The tests of a text.
 fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
-    // Of the matrix that is being read: its columns, and the rows of its test before it.
-    let (mut all, mut columns, mut before): (Vec<TestCase>, usize, usize) = (Vec::new(), 0, 0);
+    let mut tests = Tests::default();
     for line in source.lines() {
-        let text = untagged(line.text).0.trim();
-        if let Some(name) = text.strip_prefix("Running ").and_then(tested) {
-            columns = 0;
-            let at = source.place_of(line, name);
-            all.push(TestCase { name: name.to_owned(), at, unusable: None, rows: Vec::new() });
-            continue;
-        }
-        let Some(case) = all.last_mut() else { continue };
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit());
-        match words[..] {
-            [] | ["SUM", ..] => columns = 0,
-            ["ERROR:" | "Error:", ..] | ["Waived:", ..] => columns = 0,
-            _ if columns == 0 && words.iter().all(number) => {
-                if let Some((expected, found)) = words.iter().enumerate().find(|(at, word)| **word != at.to_string()) {
-                    return Err(out_of_order(source, line, "column", expected, found));
-                }
-                (columns, before) = (words.len(), case.rows.len());
-            }
-            [first, ref cells @ ..] if columns > 0 && number(&first) => {
-                let expected = case.rows.len() - before;
-                if first != expected.to_string() {
-                    return Err(out_of_order(source, line, "row", expected, first));
-                }
-                case.rows.push(row(source, line, cells, columns)?);
-            }
-            _ => {}
-        }
+        tests.line(source, line)?;
     }
-    all.iter_mut().filter(|case| case.rows.is_empty()).for_each(|case| {
+    tests.all.iter_mut().filter(|case| case.rows.is_empty() && case.unusable.is_none()).for_each(|case| {
         case.unusable = Some("it has no matrix: it may have been waived, or the log cut off".to_owned());
     });
-    match all.is_empty() {
+    match tests.all.is_empty() {
         true => Err(source.error(
             Span::line(1),
             "the log has no test of nvbandwidth",
             "save the whole output of `nvbandwidth`: tests begin with `Running …`",
         )),
-        false => Ok(all),
+        false => Ok(tests.all),
+    }
+}
+
+/// The tests so far.
+#[derive(Default)]
+struct Tests {
+    all: Vec<TestCase>,
+    /// Columns of the matrix that is being read; 0 outside of one.
+    columns: usize,
+    /// Rows of its test before it.
+    before: usize,
+}
+
+impl Tests {
+    fn line(&mut self, source: &Source<'_>, line: LogLine<'_>) -> Result<(), Box<Diagnostic>> {
+        let text = untagged(line.text).0.trim();
+        let is_first = self.all.is_empty();
+        let mut begin = |name: &str, unusable: Option<&str>| {
+            self.columns = 0;
+            let (at, unusable) = (source.place_of(line, name), unusable.map(str::to_owned));
+            self.all.push(TestCase { name: name.to_owned(), at, unusable, rows: Vec::new() });
+        };
+        match text.strip_prefix("Running ").and_then(tested) {
+            Some(name) => begin(name, None),
+            None if is_first && text.starts_with("memcpy ") => {
+                let remedy =
+                    "the line `Running …` with the name of its test is missing: save the whole output of `nvbandwidth`";
+                begin(text, Some(remedy));
+            }
+            None => self.part(source, line, text)?,
+        }
+        Ok(())
+    }
+
+    /// A line of a test.
+    fn part(&mut self, source: &Source<'_>, line: LogLine<'_>, text: &str) -> Result<(), Box<Diagnostic>> {
+        let Some(case) = self.all.last_mut() else { return Ok(()) };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit());
+        match words[..] {
+            [] | ["SUM" | "ERROR:" | "Error:" | "Waived:", ..] => self.columns = 0,
+            _ if self.columns == 0 && words.iter().all(number) => {
+                if let Some((expected, found)) = words.iter().enumerate().find(|(at, word)| **word != at.to_string()) {
+                    return Err(out_of_order(source, line, "column", expected, found));
+                }
+                (self.columns, self.before) = (words.len(), case.rows.len());
+            }
+            [first, ref cells @ ..] if self.columns > 0 && number(&first) => {
+                let expected = case.rows.len() - self.before;
+                if first != expected.to_string() {
+                    return Err(out_of_order(source, line, "row", expected, first));
+                }
+                case.rows.push(row(source, line, cells, self.columns)?);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 

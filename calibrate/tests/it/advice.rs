@@ -2,7 +2,7 @@
 
 use crate::common::{accepted, built_in, group, library, machine, machine_of, measure};
 use weir_calibrate::fit::{Choice, Known, Simulator, parameter::Setting};
-use weir_calibrate::{Experiment, Fit, FitOptions, Made, fit, warnings, write_topology};
+use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, Made, fit, json, warnings, write_topology};
 use weir_scenario::{LoadOptions, Machine};
 
 const GB: u64 = 1_000_000_000;
@@ -59,6 +59,46 @@ fn rows_held_out_that_are_far_off_are_said() {
     assert!(text.starts_with("the model does not fit: mean error 40.0 %\n"), "{text}");
 }
 
+/// The same in JSON: means of the rows that were fitted and of those held out, and each row with its error.
+#[test]
+fn json_has_both_means_and_every_row() {
+    let machine = star();
+    let (all, mut found) = fitted(&machine, GB);
+    found.rows[3].held_out = true;
+    let warnings = [said(&machine, &all, &mut found, [0.125, -0.25, 0.375, 0.5])];
+    let report = FitReport { machine: &machine, experiments: &all, logs: &[], fit: &found, warnings: &warnings };
+    let json = json(&report);
+    let number = |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
+    for (pointer, expected) in [
+        ("/mean_error_fitted", 0.25),
+        ("/mean_error_held_out", 0.5),
+        ("/rows/1/error", -0.25),
+        ("/rows/1/simulated_s", 0.075),
+        ("/rows/1/measured_s", 0.1),
+        ("/rows/1/bytes", 1e9),
+        ("/parameters/0/value", 10e9),
+        ("/parameters/0/before", 10e9),
+        ("/rank", 1.0),
+        ("/freedom", 3.0),
+    ] {
+        assert!((number(pointer) - expected).abs() <= 1e-9 * expected.abs(), "{pointer}: {}", number(pointer));
+    }
+    for (pointer, expected) in [
+        ("/rows/3/held_out", "true"),
+        ("/rows/2/held_out", "false"),
+        ("/rows/3/outlier", "false"),
+        ("/rows/0/group", "\"first\""),
+        ("/rows/0/what", "\"gpu0 → gpu1\""),
+        ("/parameters/0/name", "\"bandwidth of slot\""),
+        ("/parameters/0/unit", "\"B/s\""),
+        ("/parameters/0/state", "\"fitted\""),
+        ("/not_explained", "[]"),
+        ("/skipped", "[]"),
+    ] {
+        assert_eq!(json.pointer(pointer).map(ToString::to_string).as_deref(), Some(expected), "{pointer}");
+    }
+}
+
 /// A row of t seconds has the weight 1/√(1 + (s/t)²). With s of three quarters of the rows of 1 GB these have 0.8, and one of an
 /// eighth of the bytes, with t = s/6, has 1/√37 = 0.1644.
 #[test]
@@ -71,6 +111,9 @@ fn rows_are_judged_by_how_much_they_count() {
     let text = said(&machine, &all, &mut found, [0.2, 0.2, 0.2, 3.0]);
     let expected = format!("the model does not fit: mean error {:.1} %, each row by how much it counts,\n", mean(3.0));
     assert!(text.starts_with(&expected), "{expected}: {text}");
+    // The worst are those with the largest part in that: 0.8 · 0.3 is above 0.1644 · 0.5.
+    let text = said(&machine, &all, &mut found, [0.3, 0.3, 0.3, 0.5]);
+    assert!(text.contains("`first`") && text.contains("`third`") && !text.contains("`small`"), "{text}");
 }
 
 /// Where small rows are further off than large ones, or the ones too fast and the others too slow, the latency is to blame. By
@@ -83,6 +126,7 @@ fn small_rows_are_to_blame_where_they_are_further_off() {
         ([0.5, 0.5, 0.5, 3.0], Some("4.0")),
         ([0.5, 0.5, 0.5, -0.5], Some("2.0")),
         ([1.0, 1.0, 1.0, -0.4], Some("1.7")),
+        ([1.0, 1.0, 1.0, 1.0], Some("2.0")),
         ([1.0, 1.0, 1.0, 0.9], None),
         ([-0.5, -0.5, -0.5, -0.4], None),
         ([-0.5, -0.5, -0.5, 0.3], Some("1.3")),

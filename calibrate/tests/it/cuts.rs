@@ -69,6 +69,21 @@ fn the_first_to_end_are_tested_by_themselves() {
     assert!((all[0].1.measured / 100e9 - 1.0).abs() < 1e-9);
 }
 
+/// One copy of a group that is faster by itself than its way may be a slip of the log; of a collective it is not, whose copies are
+/// simulated by an algorithm.
+#[test]
+fn one_copy_of_a_group_says_nothing_of_the_topology() {
+    let machine = two_switches();
+    let fine = at_once(&machine, "lone", &[("gpu0", "gpu4")], 56.0);
+    let mut one = at_once(&machine, "one", &[("gpu0", "gpu1"), ("gpu2", "gpu3")], 56.0);
+    one.rows[0].seconds = 0.01;
+    let kernels = Experiment { kernels: true, ..one.clone() };
+    let found =
+        fit(&machine, &built_in("max-min"), std::slice::from_ref(&fine), &FitOptions::default()).expect("a fit");
+    let all = not_explained(&machine.fabric, &[one, kernels, fine], &found);
+    assert_eq!(all.iter().map(|(at, above)| (*at, above.transfers.clone())).collect::<Vec<_>>(), [(1, vec![0])]);
+}
+
 /// A memory that all touch is a bound as well.
 #[test]
 fn shared_bandwidths_are_tested() {

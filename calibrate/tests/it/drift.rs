@@ -37,14 +37,20 @@ fn eight_sizes_are_enough() {
     let machine = pair();
     let mut all = copies(&machine, |at, bytes| bytes / (10e9 * 1.1_f64.powi(at as i32)))[8..16].to_vec();
     let options = FitOptions { hold_out: 0.0, latency: Choice::No, ..FitOptions::default() };
-    let said = |copies: &[Experiment]| {
-        let found = fit(&machine, &built_in("max-min"), copies, &options).expect("a fit");
+    let said_of = |copies: &[Experiment], outlier: bool| {
+        let mut found = fit(&machine, &built_in("max-min"), copies, &options).expect("a fit");
+        found.rows.iter_mut().for_each(|row| row.outlier = outlier);
         let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
         warnings(&machine, copies, &found, made).into_iter().find(|text| text.contains("drift with the size"))
     };
+    let said = |copies: &[Experiment]| said_of(copies, false);
     // 1/1.1² of the fastest is above 80 %, 1/1.1³ is not.
     let text = said(&all).expect("a warning");
     assert!(text.contains("leave out all that is smaller than `of 8192000 B`"), "{text}");
+    // However often a size was measured.
+    let often = [&all[..], &all[..1], &all[..1]].concat();
+    assert_eq!(said(&often).map(|text| text.contains("`of 8192000 B`")), Some(true));
+    assert_eq!(said_of(&all, true), None, "none of the rows counts");
     assert_eq!(said(&all[..7]), None);
     all[7].rows[0].end = MeasuredEnd::Last;
     assert_eq!(said(&all), None);

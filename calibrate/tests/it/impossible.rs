@@ -62,6 +62,12 @@ fn a_fit_above_the_wire_is_refused_with_the_likely_reason() {
             assert!(text.contains(part), "{part}: {text}");
         }
     }
+    // Bytes of all messages count: four of a quarter.
+    let machine = slots("pcie4-x16: { bandwidth: 24GB/s }", 2);
+    let mut messages = lone(&machine, &between);
+    messages.iter_mut().for_each(|e| (e.messages, e.transfers[0].bytes) = (4, 250 * MB));
+    let text = fit(&machine, &built_in("max-min"), &messages, &FitOptions::default()).unwrap_err().to_string();
+    assert!(text.contains(", 279.600 GB/s ("), "{text}");
     // From the host, another mapping or a later generation is likelier.
     let machine = slots("pcie3-x16: { bandwidth: 12GB/s }", 2);
     let copies = lone(&machine, &[("cpu0", "gpu0", 25.1), ("cpu0", "gpu1", 25.2)]);
@@ -87,6 +93,8 @@ fn a_doubtful_link_is_bound_by_the_fastest_generation() {
         ),
         ("pcie4-x8-doubtful: { bandwidth: 12GB/s }", "PCIe 6.0 x8, the fastest that there is, carries 59"),
         ("pcie: { bandwidth: 12GB/s }", "PCIe 6.0 x16, the fastest that there is, carries 118"),
+        // 7.9 GB/s are eight lanes of the third generation, or four of the fourth.
+        ("slot-assumed: { generation: 3, width: 8 }", "PCIe 6.0 x8, the fastest that there is, carries 59"),
     ] {
         let machine = slots(slot, 2);
         let copies = lone(&machine, &[("cpu0", "gpu0", 259.0), ("cpu0", "gpu1", 259.1)]);
@@ -127,11 +135,15 @@ fn a_collective_uses_all_links_between_its_ranks() {
     }
 }
 
-/// What a fit says of an all-reduce with a bus bandwidth of 482.3 GB/s.
-fn all_reduce_at_482(machine: &Machine) -> String {
-    let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
-               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
-    let (_, log) = read_log_text("log", log, machine, &ReadOptions::default()).expect("a log");
+/// What a fit says of an all-reduce of eight ranks with this bus bandwidth, GB/s, which is 7/4 of size over time.
+fn all_reduce_at(busbw: f64, machine: &Machine) -> String {
+    let (algbw, bytes) = (busbw * 4.0 / 7.0, 17_179_869_184_u64);
+    let row = format!("{:.1} {algbw:.1} {busbw:.1} 0", bytes as f64 / algbw / 1e3);
+    let log = format!(
+        "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+         {bytes} 1 float sum -1 {row} {row}\n"
+    );
+    let (_, log) = read_log_text("log", &log, machine, &ReadOptions::default()).expect("a log");
     fit(machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string()
 }
 
@@ -141,9 +153,16 @@ fn a_collective_faster_than_its_ring_is_refused_with_what_to_run() {
     for slot in
         ["nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", "nvlink-x18: { bandwidth: 383.4GB/s, kind: nvlink }"]
     {
-        let error = all_reduce_at_482(&slots(slot, 8));
+        let error = all_reduce_at(482.3, &slots(slot, 8));
         assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
+        assert!(error.contains("NVLink 4 x18 carries 450.000 GB/s"), "{error}");
         assert!(error.contains("above what a ring can carry") && error.contains("below the 700.000 GB/s"), "{error}");
+        // By no more than logs round it is still what the switch can do.
+        for (busbw, by_the_switch) in [(698.0, true), (706.0, true), (708.0, false)] {
+            let error = all_reduce_at(busbw, &slots(slot, 8));
+            assert_eq!(error.contains("below the 700.000 GB/s"), by_the_switch, "{busbw}: {error}");
+            assert!(error.contains("NVLS"), "{busbw}: {error}");
+        }
     }
 }
 
@@ -155,7 +174,7 @@ fn reduction_in_the_switch_is_named_where_there_is_one_that_can() {
         ("nvlink3-x12: { bandwidth: 270GB/s, kind: nvlink }", false),
         ("pcie5-x16: { bandwidth: 55GB/s }", false),
     ] {
-        let error = all_reduce_at_482(&slots(slot, 8));
+        let error = all_reduce_at(482.3, &slots(slot, 8));
         assert!(error.contains("NCCL_ALGO=Ring") && error.contains("NVLS") == can, "{slot}: {error}");
     }
 }

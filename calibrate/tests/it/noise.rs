@@ -272,6 +272,26 @@ fn few_rows_that_are_far_slower_do_not_count() {
     }
 }
 
+/// One row in twenty may be an outlier, where there are twenty rows; more are no exception.
+#[test]
+fn no_more_than_one_row_in_twenty_is_left_out() {
+    let machine = machine(T2, &[]);
+    let names = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];
+    let pairs = names.iter().flat_map(|a| names.iter().filter(move |b| a != *b).map(move |b| (*a, *b)));
+    let all: Vec<Experiment> = pairs.map(|(a, b)| group(&machine, "pair", &[(a, b, 300 * MB)])).collect();
+    let said = |rows: usize, slow: usize| {
+        let mut experiments: Vec<Experiment> = all.iter().cycle().take(rows).cloned().collect();
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        measure(&machine, ("max-min", None), &mut experiments, || factor(&mut random));
+        experiments[2..2 + slow].iter_mut().for_each(|one| one.rows[0].seconds *= 2.0);
+        let found = run(&machine, "max-min", &experiments, &plain());
+        let note = found.notes.iter().find(|note| note.contains("not count"));
+        note.map(|note| note.split(' ').next().unwrap_or_default().parse::<usize>().expect("a number"))
+    };
+    assert_eq!([said(19, 1), said(20, 1), said(20, 2)], [None, Some(1), None]);
+    assert_eq!([said(40, 2), said(40, 3)], [Some(2), None]);
+}
+
 /// What most rows between two ends say is no outlier, however far from all others: the link differs.
 #[test]
 fn a_link_that_is_slow_each_time_counts() {

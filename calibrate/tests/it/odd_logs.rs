@@ -294,10 +294,63 @@ fn a_matrix_of_nvbandwidth_has_each_row_and_column_in_its_place() {
   { "name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [ ["N/A", "5"], ["6", "N/A"], ["6", "6"] ] } ] } }"#;
     let error = read(&machine, json).unwrap_err();
     assert!(error.contains("the matrix has 2 columns and 3 rows"), "{error}");
+    // Two-way tests have a matrix for each way, and one of the sums: a multiple of the columns.
+    for (rows, fine) in [(2, true), (3, false), (4, true), (5, false), (6, true)] {
+        let all = vec![r#"["5", "6"]"#; rows].join(", ");
+        let json = format!(
+            r#"{{ "nvbandwidth": {{ "testcases": [ {{ "name": "device_to_device_bidirectional_memcpy_write_ce", "bandwidth_matrix": [ {all} ] }} ] }} }}"#
+        );
+        assert_eq!(read(&machine, &json).is_ok(), fine, "{rows} rows");
+    }
     // The line with the name of the next test is missing: its row is none of this one.
     for name in ["host_to_device_memcpy_ce", "all_to_host_bidirectional_memcpy_ce", "one_to_all_read_ce"] {
         let rows = " 0 1\n0 5 6\n\nmemcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)\n 0 1\n0 3 4";
         let error = read(&machine, &log(rows).replace("device_to_device_memcpy_read_ce", name)).unwrap_err();
         assert!(error.contains("the matrix has 2 columns and 2 rows\n --> log:3"), "{name}: {error}");
     }
+}
+
+/// Two ranks of an all-reduce on one machine, with these numbers of devices.
+fn two_ranks(devices: [usize; 2]) -> String {
+    let rank = |(rank, device): (usize, &usize)| {
+        format!("#  Rank  {rank} Group  0 Pid 7 on node1 device  {device} [0000:1{rank}:00] X\n")
+    };
+    let ranks: String = devices.iter().enumerate().map(rank).collect();
+    format!(
+        "# Collective test starting: all_reduce_perf\n{ranks}# size count type redop root time algbw busbw #wrong time algbw busbw \
+         #wrong\n 268435456 67108864 float sum -1 9400.0 28.56 28.56 0 9400.0 28.56 28.56 0\n"
+    )
+}
+
+/// Ranks that each see their own device alone all call it 0: they are numbered as the ranks are. What has no GPU contradicts no address.
+#[test]
+fn ranks_that_all_call_their_device_0_are_numbered_by_rank() {
+    let machine = machine(SOCKETS, &[]);
+    let (_, log) = read_log_text("log", &two_ranks([0, 0]), &machine, &ReadOptions::default()).expect("a log");
+    let ends = |log: &Log| -> Vec<String> {
+        log.experiments[0].transfers.iter().map(|t| machine.node_name(t.from).to_owned()).collect()
+    };
+    assert_eq!(ends(&log), ["gpu0", "gpu1"]);
+    let (_, log) = read_log_text("log", &two_ranks([4, 2]), &machine, &ReadOptions::default()).expect("a log");
+    assert_eq!(ends(&log), ["gpu4", "gpu2"]);
+    let cards = machine_of(
+        "weir: 1\nlink_types: { slot: { bandwidth: 10GB/s } }\ntree: { rc: { kind: root-complex, children: { 'nic[0-1]': { kind: nic, link: \
+         slot } } } }\n",
+    );
+    let (_, log) = read_log_text("log", &two_ranks([0, 1]), &cards, &ReadOptions::default()).expect("a log");
+    assert!(log.skipped.iter().all(|skipped| !skipped.why.contains("bus_id")), "{:?}", log.skipped);
+}
+
+/// A table of the columns that no row lacks, and the times: a row with a field less was cut off.
+#[test]
+fn a_row_without_its_type_was_cut_off() {
+    let machine = machine(SOCKETS, &[]);
+    let head = "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 2 minBytes 1 maxBytes 2\n# size count type time algbw busbw \
+                #wrong\n";
+    let whole = format!("{head} 268435456 67108864 float 9400.0 28.56 28.56 0\n");
+    let (_, log) = read_log_text("log", &whole, &machine, &ReadOptions::default()).expect("a log");
+    assert_eq!(log.experiments[0].rows[0].seconds, 9.4e-3);
+    let cut = format!("{head} 268435456 67108864 float 9400.0 28.56 28.56\n");
+    let error = read(&machine, &cut).unwrap_err();
+    assert!(error.contains("cut off") && error.contains("log:4"), "{error}");
 }

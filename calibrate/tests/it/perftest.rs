@@ -2,7 +2,7 @@
 
 use crate::common::{bandwidth_of, built_in, machine_of};
 use weir_calibrate::fit::Choice;
-use weir_calibrate::read::{ReadOptions, read_log_text};
+use weir_calibrate::read::{LogKind, ReadOptions, read_log_text};
 use weir_calibrate::{Fit, FitOptions, Log, fit};
 use weir_scenario::Machine;
 
@@ -32,6 +32,17 @@ fn read(machine: &Machine, text: &str) -> Log {
 fn fitted(machine: &Machine, log: &Log) -> Fit {
     let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
     fit(machine, &built_in("max-min"), &log.experiments, &options).expect("a fit")
+}
+
+/// A table of latencies has no rates.
+#[test]
+fn tables_of_latencies_are_left_out() {
+    let text = "                    RDMA_Write Latency Test\n #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    \
+                t_avg[usec]    t_stdev[usec]\n 2       1000          1.01           2.50         1.03               1.05         0.04\n";
+    let options =
+        ReadOptions { pair: Some("nic0,nic1".to_owned()), kind: Some(LogKind::Perftest), ..ReadOptions::default() };
+    let (_, log) = read_log_text("log", text, &pair(), &options).expect("a log");
+    assert!(log.experiments.is_empty() && log.skipped[0].why.contains("run ib_write_bw"), "{log:?}");
 }
 
 /// 394.6 Gb/s are 49.325 GB/s, whatever the latency of the topology.

@@ -42,6 +42,9 @@ fn wrong_rows_are_refused_at_their_place() {
         ("gpu0,gpu1,1000,1e300,g", "not between 1 ps and 100 days", "log:2:16"),
         ("gpu0,gpu1,1.5,1,g", "not a whole number of bytes", "log:2:11"),
         ("gpu0,gpu1,99999999999999999999,1,g", "not a whole number of bytes", "log:2:11"),
+        ("gpu0,gpu1,9007199254740993,1,g", "not a whole number of bytes", "log:2:11"),
+        ("gpu0,gpu1,0,1,g", "not a whole number of bytes", "log:2:11"),
+        ("gpu0,gpu1,+5,1,g", "not a whole number of bytes", "log:2:11"),
         ("gpu0,gpu9,1000,1,g", "`to`: no node is named `gpu9`", "log:2:6"),
         ("gpu0,plx0,1000,1,g", "neither sends nor receives", "log:2:6"),
         ("gpu0,gpu0,1000,1,g", "source and destination", "log:2:1"),
@@ -51,6 +54,10 @@ fn wrong_rows_are_refused_at_their_place() {
         let error = read(&format!("from,to,bytes,seconds,group\n{row}\n"), &ReadOptions::default()).unwrap_err();
         assert!(error.contains(message) && error.contains(place) && error.contains("help: "), "{row}: {error}");
     }
+    // Comments and blank lines count as lines.
+    let text = "from,to,bytes,seconds\n# of one\ngpu0,gpu1,1000,1\n\n# of the other #\n  \ngpu0,gpu1,1000,soon\n";
+    let error = read(text, &ReadOptions::default()).unwrap_err();
+    assert!(error.contains("log:7:16"), "{error}");
     let error = read("hello\n", &ReadOptions::default()).unwrap_err();
     assert!(error.contains("not recognised") && error.contains("--as"), "{error}");
 }
@@ -58,8 +65,13 @@ fn wrong_rows_are_refused_at_their_place() {
 /// In other letters, with other separators, with another name, below a comment: the help is the rule of the first line.
 #[test]
 fn a_first_line_that_is_nearly_that_of_csv_is_told_what_it_should_be() {
-    let headers =
-        ["From,To,Bytes,Seconds", "from;to;bytes;seconds", "from,to,bytes,time", "\"from\"\t\"to\"\tsize\tseconds"];
+    let headers = [
+        "From,To,Bytes,Seconds",
+        "from;to;bytes;seconds",
+        "src,to,bytes,time",
+        "from,to,bytes,time",
+        "\"from\"\t\"to\"\tsize\tseconds",
+    ];
     for header in headers {
         let error = read(&format!("# mine\n{header}\ngpu0,gpu1,1000,1\n"), &ReadOptions::default()).unwrap_err();
         let help = "columns are separated by commas, and the first line names them: from,to,bytes,seconds";
@@ -69,6 +81,28 @@ fn a_first_line_that_is_nearly_that_of_csv_is_told_what_it_should_be() {
         let error = read(nothing, &ReadOptions::default()).unwrap_err();
         assert!(error.contains("the file is empty"), "{error}");
     }
+}
+
+/// Comments of a table may speak of other tools.
+#[test]
+fn words_of_other_logs_in_a_comment_make_no_other_kind() {
+    let text = "# busbw of last week was higher\nfrom,to,bytes,seconds\ngpu0,gpu1,1000,1\n";
+    let (kind, log) = fine(text, &ReadOptions::default());
+    assert_eq!((kind, log.experiments.len()), (LogKind::Csv, 1));
+}
+
+/// Of copies between devices alone no host takes part.
+#[test]
+fn a_log_without_hosts_names_none() {
+    let log = |name: &str| {
+        let text = format!("nvbandwidth Version: v0.8\n\nRunning {name}.\n 0 1\n0 N/A 5\n1 5 N/A\n");
+        fine(&text, &ReadOptions::default()).1
+    };
+    let notes = log("device_to_device_memcpy_read_ce").notes.join("\n");
+    assert!(notes.contains("GPU 0 = rc0/plx0/gpu0") && !notes.contains("host memory"), "{notes}");
+    let text = "nvbandwidth Version: v0.8\n\nRunning device_to_host_memcpy_ce.\n 0 1\n0 6 5\n";
+    let notes = fine(text, &ReadOptions::default()).1.notes.join("\n");
+    assert!(notes.contains("host memory = rc0/cpu0"), "{notes}");
 }
 
 #[test]

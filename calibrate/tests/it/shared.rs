@@ -205,6 +205,29 @@ fn what_a_topology_lacks_is_proposed() {
     assert!(!all(&truth).contains("add `"), "{}", all(&truth));
 }
 
+/// What directions share holds copies of two GPUs back as much as those of one: the memory is asked for nothing. Nor is anything where
+/// the links that the topology has explain the rows, as where two copies leave one slot.
+#[test]
+fn rows_ask_for_no_more_than_is_lacking() {
+    let said = |truth: &Machine, experiments: &[Experiment]| {
+        let mut experiments = experiments.to_vec();
+        measure_under(truth, &truth.arbiters[0], &mut experiments, || 1.0);
+        let start = machine_of(&sockets("", ""));
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+        warnings(&start, &experiments, &fitted(&start, &experiments), made).join("\n")
+    };
+    let truth = machine_of(&sockets(", shared: 80GB/s", ""));
+    let back = [("rc0/cpu", "rc0/gpu1", GB), ("rc0/gpu1", "rc0/cpu", GB)].map(|copy| group(&truth, "lone", &[copy]));
+    let other = group(&truth, "other", &[("rc0/cpu", "rc0/gpu1", GB), ("rc0/gpu1", "rc0/cpu", GB)]);
+    let text = said(&truth, &[lone(&truth), back.to_vec(), both_ways(&truth), vec![other]].concat());
+    assert!(text.contains("add `shared: 80.000GB/s` to link type `pcie`") && !text.contains("add `memory"), "{text}");
+    let plain = machine_of(&sockets("", ""));
+    let (a, b, c) = ("rc0/gpu0", "rc0/gpu1", "rc0/cpu");
+    let mut copies = [(a, b, GB), (b, a, GB), (a, c, GB), (c, a, GB)].map(|one| group(&plain, "lone", &[one])).to_vec();
+    copies.push(group(&plain, "two each way", &[(a, b, GB), (b, a, GB), (a, c, GB), (c, a, GB)]));
+    assert!(!said(&plain, &copies).contains("add `"), "{}", said(&plain, &copies));
+}
+
 /// One direction is slower than the other alone, so that the time of both is its: 1 GB at 20 GB/s. Only what is slower than that asks for
 /// something shared.
 #[test]

@@ -264,3 +264,27 @@ fn most_rows_of_one_id_decide_whether_results_are_related() {
         assert_eq!(Comparison::new(columns).unrelated().len(), unrelated, "{changed}");
     }
 }
+
+/// A time of 0 has no ratio, as the first or as another of one that is 0.
+#[test]
+fn nothing_is_so_many_times_nothing() {
+    let timed = |ps: u64| Timed { time: Some(ps), ..Timed::default() };
+    let ratios = |times: [u64; 2]| CompareRow { times: times.map(timed).into() }.ratios();
+    assert_eq!((ratios([0, 0]), ratios([0, 5])), (vec![None, None], vec![None, None]));
+    assert_eq!((ratios([1, 5]), ratios([4, 0])), (vec![Some(1.0), Some(5.0)], vec![Some(1.0), Some(0.0)]));
+}
+
+/// None has the id of another. Of three rows, one that has an equal under another id is too few, whichever side has it three
+/// times; two are enough.
+#[test]
+fn each_row_is_the_same_as_one_other_at_most() {
+    let row = |bytes: u64| Subject::transfer("g", "h", bytes);
+    let differ = |own: [u64; 3], other: [u64; 3]| {
+        let mut likeness = Likeness::default();
+        own.iter().for_each(|&bytes| likeness.add(Some(row(bytes)), None));
+        other.iter().for_each(|&bytes| likeness.add(None, Some(row(bytes))));
+        likeness.differ()
+    };
+    assert!(differ([1, 2, 3], [1, 1, 1]) && differ([1, 1, 1], [3, 2, 1]) && differ([1, 2, 3], [4, 5, 6]));
+    assert!(!differ([1, 2, 3], [3, 4, 2]) && !differ([1, 1, 2], [1, 1, 5]) && !differ([1, 2, 3], [1, 2, 3]));
+}

@@ -43,7 +43,8 @@ impl Lines<'_, '_> {
 
     /// Nodes under one parent. Recursion is as deep as the tree, which readers bound.
     fn siblings(&mut self, nodes: &[NodeId], indent: &str) {
-        let is_root = indent.is_empty() && nodes.iter().all(|&node| self.drawn.fabric.node(node).parent.is_none());
+        // Whatever is below a root is indented.
+        let is_root = indent.is_empty();
         let mut at = 0;
         while at < nodes.len() {
             let run = self.equal_leaves(&nodes[at..]);

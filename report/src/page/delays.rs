@@ -212,6 +212,24 @@ mod tests {
         assert_eq!(delays["links"], expected);
     }
 
+    /// Without a time alone the cause decides: what is its own does not hold it back, and what took no time was not held back.
+    #[test]
+    fn where_the_time_alone_is_not_known_the_cause_decides() {
+        let count = |cause: &str, end: f64| {
+            let list = format!(
+                r#"[{{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":{end},"mean_Bps":null,"alone_s":null,"bottleneck":{{"from":"x","to":"y"}},"cause_detail":{{"kind":"{cause}"}}}}]"#
+            );
+            let list: Vec<TransferRow<'_>> = serde_json::from_str(&list).expect("transfers");
+            let delays = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
+            delays["links"].as_array().map(Vec::len)
+        };
+        assert_eq!((count("shared-link", 4.0), count("shared-link", 0.5)), (Some(1), Some(1)));
+        assert_eq!(
+            (count("shared-link", 0.0), count("full-rate", 4.0), count("own-limit", 0.0)),
+            (Some(0), Some(0), Some(0))
+        );
+    }
+
     #[test]
     fn where_the_time_alone_is_not_known_nothing_is_said_of_the_loss() {
         let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"shared-link"}}]"#;

@@ -235,12 +235,28 @@ fn links_that_carried_most_have_loads_by_the_part_they_carry() {
 
 #[test]
 fn nothing_that_happened_is_no_trouble() {
-    let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"alone_s":null,"sent_bytes":0}]"#;
-    let list = parsed(list);
-    let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
+    for ready in ["null", "0.0"] {
+        let list = format!(
+            r#"[{{"id":"a","from":"h","to":"x","bytes":5,"ready_s":{ready},"start_s":null,"end_s":null,"mean_Bps":null,"alone_s":null,"sent_bytes":0}}]"#
+        );
+        let list = parsed(&list);
+        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
+        let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
+        assert!(value["to_s"].as_f64() > value["from_s"].as_f64(), "{ready}");
+        assert_eq!((&value["groups"][0]["count"], &value["groups"][0]["rate_Bps"][0]), (&1.into(), &0.into()));
+    }
+}
+
+/// Who has begun, went another way and has sent nothing by either is not counted as sending.
+#[test]
+fn who_sent_nothing_was_not_active() {
+    let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":0.0,"start_s":0.0,"end_s":null,"mean_Bps":0.0,"alone_s":null,"sent_bytes":0,"route":[0],
+        "reroutes":[{"at_s":1.0,"at_ps":1000000000000,"down":{"from":"h","to":"x"},"sent_bytes":0,"links":[],"route":[0]}]}]"#;
+    let (list, links) = (parsed(list), links());
+    let links = read_links(&links);
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 2.0 };
     let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
-    assert!(value["to_s"].as_f64() > value["from_s"].as_f64());
-    assert_eq!((&value["groups"][0]["count"], &value["groups"][0]["rate_Bps"][0]), (&1.into(), &0.into()));
+    assert_eq!((summed(&value, "active"), summed(&value, "rate_Bps"), &value["links"]), (0.0, 0.0, &json!([])));
 }
 
 #[test]
@@ -428,6 +444,13 @@ fn grids_keep_the_best_rows_and_the_curve_of_all() {
     assert!(rows.is_sorted_by_key(|row| row["candidate"].as_u64()));
     let curve = many["curve_s"].as_array().expect("a curve");
     assert_eq!((curve.len(), &curve[0], &curve[999]), (1000, &1.0.into(), &3001.0.into()));
+    // What has not seen all, or lists none, has no curve.
+    for part in [grid(3001).replace(r#""complete":true"#, r#""complete":false"#), grid(0)] {
+        let mut page = Page::default();
+        page.add_saved("s.json", &part).expect("a search");
+        let held: Value = serde_json::from_str(page.searches[0].get()).expect("JSON");
+        assert_eq!((held.get("curve_s"), held.get("histogram")), (None, None));
+    }
     let counts = many["histogram"]["counts"].as_array().expect("bins").iter();
     assert_eq!(counts.map(|count| count.as_u64().expect("a count")).sum::<u64>(), 3001);
     assert_eq!(notes, ["s under a: the table has the best 300 of 3001 candidates."]);

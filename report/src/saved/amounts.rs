@@ -53,9 +53,9 @@ fn of_causes(transfers: &[TransferRow<'_>]) -> Option<String> {
 }
 
 fn of_transfer(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
-    let TransferRow { id, mean_bps, .. } = row;
-    if let Some(mean) = mean_bps.filter(|mean| !(mean.is_finite() && *mean >= 0.0)) {
-        return Some(format!("`{id}` has mean_Bps {mean}"));
+    let (TransferRow { id, mean_bps, .. }, sent) = (row, row.sent());
+    if let Some(mean) = mean_bps.filter(|mean| !(mean.is_finite() && *mean >= 0.0) || *mean == 0.0 && sent > 0) {
+        return Some(format!("`{id}` has mean_Bps {mean} and sent {sent} B"));
     }
     of_delay(row).or_else(|| of_sending(row, links))
 }

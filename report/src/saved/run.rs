@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use weir_plugin_api::PS_PER_S;
 
-use super::{amounts, flows, spread};
+use super::{amounts, changes, flows, spread};
 use crate::json::{JobRow, List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
 
 /// The first contradiction in a run, with its place.
@@ -31,6 +31,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| run.jobs.iter().enumerate().find_map(|(i, row)| Some(format!("jobs[{i}]: {}", of_job(row)?))))
         .or_else(|| phases.iter().enumerate().find_map(|(i, row)| Some(format!("phases[{i}]: {}", of_phase(row)?))))
         .or_else(|| of_makespan(run))
+        .or_else(|| changes::contradiction(run))
         .or_else(|| amounts::contradiction(run))
         .or_else(|| spread::contradiction(run))
         .or_else(|| flows::contradiction(run))
@@ -92,7 +93,7 @@ fn of_makespan(run: &RunJson<'_>) -> Option<String> {
 }
 
 /// A time in seconds and in picoseconds that are two times; 10⁻¹² of it and 1 ps are left to other programs' digits.
-fn unequal(what: &str, seconds: Option<f64>, ps: Option<u64>) -> Option<String> {
+pub(super) fn unequal(what: &str, seconds: Option<f64>, ps: Option<u64>) -> Option<String> {
     let same = match (seconds, ps) {
         (Some(seconds), Some(ps)) => (seconds * PS_PER_S as f64 - ps as f64).abs() <= 1.0 + ps as f64 * 1e-12,
         (seconds, ps) => seconds.is_some() == ps.is_some(),

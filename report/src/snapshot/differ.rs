@@ -50,7 +50,11 @@ impl RunDifference {
     pub fn to_text(&self) -> String {
         let named = self.lines.iter().take(NAMED).map(|line| format!("  {}\n", line.replace('\n', "\n  ")));
         let more = self.lines.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("  … {more} more differences\n") } else { String::new() };
+        let more = match more {
+            0 => String::new(),
+            1 => "  … 1 more difference\n".to_owned(),
+            more => format!("  … {more} more differences\n"),
+        };
         format!("under {}:\n{}{more}", self.arbiter, named.collect::<String>())
     }
 }

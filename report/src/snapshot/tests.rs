@@ -92,6 +92,27 @@ fn of_many_transfers_the_slowest_are_listed() {
     );
 }
 
+/// 1000 rows are all listed, and what is new among them is named.
+#[test]
+fn as_many_as_a_person_reviews_are_all_listed() {
+    let ids: Vec<String> = (0..1001).map(|i| format!("t{i}")).collect();
+    let of = |count: usize| {
+        let row = |(i, id): (usize, &String)| SnapshotRow::new(id, (0, i as u64), "r");
+        snapshot(SnapshotRows::new(ids[..count].iter().enumerate().map(row).collect()), rows(&[]))
+    };
+    let text = of(1000).to_text();
+    assert!(text.contains("\ntransfers 1000\n") && text.contains("\nt999 ") && text.contains("\nt5 "), "{text}");
+    assert_eq!(Snapshot::of_text(&text).expect("reads"), of(1000));
+    let mut now = of(1000);
+    now.runs[0].transfers.rows[7].id = "new".to_owned();
+    let changed = ["transfer t7: is gone", "transfer new: is new, ends at 7 ps"];
+    assert_eq!(lines(&of(1000), &now, 0.0).0, changed);
+    assert_eq!(
+        lines(&of(1000), &of(1001), 0.0).0.last().map(String::as_str),
+        Some("transfer t1000: is new, ends at 1.000 ns")
+    );
+}
+
 #[test]
 fn differences_name_transfer_times_and_reasons() {
     let was = of(&[("a", 0, 1_000_000, "x, own"), ("b", 0, 2_000_000, "y"), ("c", 0, 2_000_000, "z")]);
@@ -112,18 +133,14 @@ fn differences_name_transfer_times_and_reasons() {
 
 #[test]
 fn only_the_first_differences_are_named() {
-    let of = |end| {
-        of(&(0..15)
-            .map(|_| end)
-            .enumerate()
-            .map(|(i, end)| {
-                (["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o"][i], 0, end, "r")
-            })
-            .collect::<Vec<_>>())
-    };
-    let text = of(1000).difference(&of(2000), Tolerance::default()).runs[0].to_text();
-    assert_eq!(text.lines().count(), 12, "{text}");
-    assert!(text.ends_with("  … 6 more differences\n"), "{text}");
+    const IDS: [&str; 15] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o"];
+    let of = |count: usize, end| of(&IDS[..count].iter().map(|id| (*id, 0, end, "r")).collect::<Vec<_>>());
+    // The makespan differs, too.
+    let text = |count| of(count, 1000).difference(&of(count, 2000), Tolerance::default()).runs[0].to_text();
+    assert_eq!(text(15).lines().count(), 12, "{}", text(15));
+    assert!(text(15).ends_with("  … 6 more differences\n"), "{}", text(15));
+    assert!(text(10).ends_with("  … 1 more difference\n"), "{}", text(10));
+    assert!(text(9).lines().count() == 11 && !text(9).contains("more differences"), "{}", text(9));
 }
 
 #[test]

@@ -227,6 +227,20 @@ pub(super) fn own(run: &Run<'_>) -> String {
 mod tests {
     use super::*;
 
+    /// The table shows the first 40. What is slowed by less than what three decimals show is not slowed.
+    #[test]
+    fn what_is_slowed_most_is_told_where_no_row_shows_it() {
+        let told = |count: usize, at: usize, by: f64| {
+            let all = (0..count).map(|i| ("a", (i != 1).then_some(if i == at { by } else { 1.0 })));
+            most_slowed(all)
+        };
+        assert_eq!(told(41, 39, 1.25).as_deref(), Some(""));
+        assert_eq!(told(41, 40, 1.25).as_deref(), Some("most slowed: a, 1.250×\n"));
+        assert_eq!((told(41, 40, 1.0004), told(3, 0, 1.0006).as_deref()), (None, Some("")));
+        // The first of equals.
+        assert_eq!(most_slowed([("a", Some(2.0)), ("b", Some(2.0))].into_iter().cycle().take(42)).as_deref(), Some(""));
+    }
+
     #[test]
     fn small_percentages_keep_a_digit() {
         assert_eq!(magnitude(0.1234), "12.3 %");

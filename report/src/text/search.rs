@@ -358,6 +358,16 @@ mod tests {
         }
     }
 
+    /// 0.05 % is the least that one decimal shows as more than 0.
+    #[test]
+    fn small_percentages_keep_two_digits() {
+        for (share, shown) in
+            [(0.0, "0.0 %"), (0.0004, "4.0e-2 %"), (0.0005, "0.1 %"), (0.00055, "0.1 %"), (0.123, "12.3 %")]
+        {
+            assert_eq!(percent(share), shown, "{share}");
+        }
+    }
+
     #[test]
     fn values_of_parameters_are_quoted_for_a_shell() {
         assert_eq!(shell("arbiter.tau", "0.1"), "arbiter.tau=0.1");
@@ -374,6 +384,7 @@ mod tests {
         assert!(rows[0].contains("10") && rows[0].matches('█').count() == 1, "{text}");
         assert_eq!(rows[BARS - 1].matches('█').count(), 50);
         assert!(rows[1..BARS - 1].iter().all(|row| row.trim().ends_with('0')), "{text}");
+        assert_eq!(histogram(&(0..20).collect()).lines().count(), 2 + BARS);
         for without in [vec![5; 3], vec![5; 30], vec![5, 6], (0..19).collect()] {
             assert_eq!(histogram(&without.into_iter().collect()), "");
         }

@@ -289,6 +289,18 @@ mod tests {
         assert_eq!(["h12", "r3.4", "bar[0]", "write", "3"].map(kind), ["h", "r", "bar", "write", ""]);
     }
 
+    /// Twenty kinds have a place each; of more, all that are left over share the last one.
+    #[test]
+    fn kinds_beyond_the_last_letter_share_one() {
+        let kind = |name: String| TaskKind { letter: '?', name, first: TaskId(0), last: TaskId(0) };
+        let position = |kinds: usize, name: &str| {
+            let kinds = (0..kinds).map(|at| kind(char::from(b'a' + at as u8).to_string())).collect();
+            Letters { kinds }.position(name)
+        };
+        assert_eq!([0, 1, 18, 19, 20].map(|kinds| position(kinds, "z1")), [0, 1, 18, 19, 19]);
+        assert_eq!((position(20, "a7"), position(20, "s[3]"), position(3, "b")), (0, 18, 1));
+    }
+
     #[test]
     fn a_long_name_ends_in_its_last_column() {
         let name = "abcdefghijklmnopqrstuvwxyz";

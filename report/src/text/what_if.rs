@@ -152,3 +152,19 @@ fn parts(bound: &WhatIfBound) -> String {
     let some: Vec<String> = some.map(|(seconds, what)| format!("{} {what}", span(*seconds))).collect();
     if some.is_empty() { "nothing".to_owned() } else { some.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Up to 40 names are listed; what is lost has a sign, and what is neither lost nor saved has none.
+    #[test]
+    fn names_are_cut_and_losses_have_a_sign() {
+        let told = |count: usize| listed("x: ", &vec!["a"; count]);
+        assert_eq!((told(0).as_str(), told(2).as_str()), ("", "x: a, a\n"));
+        assert!(told(40).ends_with(", a, a\n") && told(41).ends_with(", a and 1 more\n"));
+        assert_eq!([0.0, 0.001, -0.001].map(span), ["0 s", "1.000 ms", "−1.000 ms"]);
+        assert_eq!([0.0, 0.5, -0.5].map(percent), ["0.00 %", "0.50 %", "−0.50 %"]);
+        assert_eq!([2.0, 0.25, 10.0].map(cost), ["2", "0.25", "10"]);
+    }
+}

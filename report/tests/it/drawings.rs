@@ -271,10 +271,10 @@ fn a_trace_has_a_thread_per_engine_with_slices_of_work_and_of_waiting() {
 /// them all. t0 has sent 60 B after 0.6 ms and ends 0.3 ms later, t1 sends all of its bytes between two instants.
 #[test]
 fn a_part_of_a_run_has_means() {
-    let counters = |events: u64, filter: TraceFilter| {
+    let counters = |events: u64, filter: TraceFilter, now: SimTime| {
         let asked = Cell::new(None);
         let busy = |outcome: &mut Outcome| {
-            (outcome.phases, outcome.events, outcome.now) = (None, events, at(12.0));
+            (outcome.phases, outcome.events, outcome.now) = (None, events, now);
             let times = |start: u64, sent: u64| TaskTimes {
                 ready: SimTime(start),
                 start: SimTime(start),
@@ -304,12 +304,52 @@ fn a_part_of_a_run_has_means() {
     };
     let top = || TraceFilter { links: Vec::new(), most: Some(2) };
     let links = TraceFilter { links: vec![LinkPattern::new("*")], most: None };
-    let (every, rates) = counters(60_000, top());
+    let (every, rates) = counters(60_000, top(), at(12.0));
     assert_eq!(every, Some(SimDuration(600_000_000)));
     // 60 B and 30 B in 0.6 ms, then 12 B.
     assert_eq!(rates, [(0.0, 100_000.0), (600.0, 50_000.0), (1200.0, 20_000.0), (1800.0, 0.0)]);
-    assert_eq!(counters(60_000, links).0, every);
-    assert_eq!((counters(60_000, TraceFilter::default()).0, counters(19_999, top()).0), (None, None));
+    assert_eq!(counters(60_000, links, at(12.0)).0, every);
+    // A picosecond more than 20,000 parts are longer parts, not one more of them.
+    assert_eq!(counters(60_000, top(), SimTime(at(12.0).0 + 1)).0, Some(SimDuration(600_000_001)));
+    let whole = |events, filter| counters(events, filter, at(12.0)).0;
+    assert_eq!((whole(60_000, TraceFilter::default()), whole(19_999, top())), (None, None));
+    assert_eq!(whole(20_000, top()), every);
+}
+
+/// In two links' 20,000 parts, 2000 transfers at once that others follow as they end are 40 million numbers; with 4000 at once only
+/// 12,500 parts are below 50 million.
+#[test]
+fn parts_are_longer_where_many_are_sent_at_once() {
+    let every = |starts: [f64; 2]| {
+        let asked = Cell::new(None);
+        let busy = |outcome: &mut Outcome| {
+            (outcome.phases, outcome.events, outcome.now) = (None, 60_000, at(10.0));
+            for (task, times) in outcome.tasks[..4000].iter_mut().enumerate() {
+                let start = starts[task / 2000];
+                *times = TaskTimes { ready: at(start), start: at(start), sent: at(start + 5.0), end: at(start + 5.0) };
+            }
+        };
+        let replay = |listener: Listener<'_>| {
+            if let Listener::Progress { every, .. } = listener {
+                asked.set(Some(every));
+            }
+            true
+        };
+        let filter = TraceFilter { links: Vec::new(), most: Some(2) };
+        with_run(4000, busy, |run| write_trace(run, &filter, &replay, &|| false, &mut Vec::new())).expect("writes");
+        asked.get()
+    };
+    assert_eq!(every([0.0, 5.0]), Some(SimDuration(500_000_000)));
+    assert_eq!(every([0.0, 4.0]), Some(SimDuration(800_000_000)));
+}
+
+/// Links that are not wanted have no counters.
+#[test]
+fn counters_are_those_of_links_that_are_shown() {
+    let filter = TraceFilter { links: vec![LinkPattern::new("a->sw")], most: None };
+    let written = with_run(2, three_phases, |run| filtered(run, &filter));
+    let counted = of(written["traceEvents"].as_array().expect("a list"), "C", ["pid"]);
+    assert!(!counted.is_empty() && counted.iter().all(|[pid]| *pid == 1), "{counted:?}");
 }
 
 /// Phases that a run did not record come one by one; what failed to come is no timeline.
@@ -335,9 +375,23 @@ fn a_trace_of_phases_that_come_one_by_one_is_the_same() {
     assert!(written(false, false).is_err());
 }
 
-/// A load of 1 B/s is one, from the begin on.
+/// A load of 1 B/s is one, from the begin on, and one of less as well.
 #[test]
 fn counters_tell_the_first_load() {
+    let times = |slower: f64| {
+        let slow = |outcome: &mut Outcome| {
+            three_phases(outcome);
+            outcome
+                .phases
+                .iter_mut()
+                .flatten()
+                .flat_map(|phase| &mut phase.rates)
+                .for_each(|(_, rate)| *rate /= slower);
+        };
+        of(&with_run(2, slow, trace), "C", ["ts", "pid", "name"])
+    };
+    assert_eq!(times(1000.0), times(1.0));
+
     let slow = |outcome: &mut Outcome| {
         three_phases(outcome);
         outcome.phases.iter_mut().flatten().flat_map(|phase| &mut phase.rates).for_each(|(_, rate)| *rate = 1.0);

@@ -117,6 +117,8 @@ fn programs_that_compute_beside_each_other_are_told() {
     };
     let overlap = |_: &mut Scenario, outcome: &mut Outcome| outcome.tasks[5] = crate::planned::times(11.0, 11.0, 11.0);
     assert_eq!(notes([&[1, 2], &[1, 2]], |_, _| ()), [""; 0]);
+    let follows = |_: &mut Scenario, outcome: &mut Outcome| outcome.tasks[5] = crate::planned::times(11.5, 11.5, 11.5);
+    assert_eq!(notes([&[1, 2], &[1, 2]], follows), [""; 0]);
     assert_eq!(notes([&[1], &[2]], overlap), [""; 0]);
     assert_eq!(notes([&[1], &[1]], overlap), ["`x` and `y` on gpu0"]);
     assert_eq!(notes([&[1, 2], &[1, 2]], overlap), ["`x` and `y` on gpu0 and 1 more device"]);

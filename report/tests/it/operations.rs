@@ -2,9 +2,9 @@
 
 use crate::planned::{D0, late, result, seconds, times};
 use serde_json::json;
-use weir_plugin_api::{Binding, Cause, LinkId, Relation, SimDuration, SimTime};
+use weir_plugin_api::{Binding, Cause, LinkId, Queue, Relation, SimDuration, SimTime};
 use weir_scenario::Scenario;
-use weir_sim_core::{Bottleneck, Outcome, TaskTimes};
+use weir_sim_core::{Bottleneck, EngineId, Outcome, Service, ServiceId, Task, TaskGraphBuilder, TaskTimes, Work};
 
 /// The reasons given for x.
 fn because(change: impl FnOnce(&mut Scenario, &mut Outcome)) -> Vec<String> {
@@ -145,6 +145,36 @@ fn the_gap_after_a_task_before_the_release_is_a_reason() {
     assert_eq!(delayed, ["gpu0/copy is shared with y"]);
 }
 
+/// k0 ends at 20 s, as x is released: it delays h0 where the gap after it is longer than the lead of h0, and they are of one class.
+#[test]
+fn a_gap_is_a_reason_where_it_is_longer_than_the_lead() {
+    let named = |lead: f64, gap: f64, class: u32| {
+        let reasons = because(|world, o| {
+            let mut tasks = TaskGraphBuilder::new();
+            let gpu0 = world.node("gpu0").expect("a GPU");
+            let copy = tasks.engine(gpu0, "copy", 1).expect("one number of slots");
+            let (lead, gap) = (seconds(lead), seconds(gap));
+            let paced = tasks.service(Service { queue: Queue::Ready, class, lead, gap });
+            for at in 0..9 {
+                let (engine, service) = match at {
+                    1..=3 => (copy, paced),
+                    6 => (copy, ServiceId::PLAIN),
+                    _ => (EngineId::NONE, ServiceId::PLAIN),
+                };
+                let work = if at == 0 { Work::Nothing { counted: false } } else { Work::Lasts(seconds(1.0)) };
+                tasks.task(Task { start: SimTime::ZERO, engine, service, work });
+            }
+            world.tasks = tasks.build().expect("no cycle");
+            (o.tasks[5], o.tasks[6], o.tasks[0]) =
+                (times(0.0, 0.0, 0.0), times(0.0, 19.0, 20.0), times(20.0, 20.0, 20.0));
+            o.tasks[1..4].fill(times(20.0, 21.0, 40.0));
+        });
+        reasons == ["gpu0/copy is shared with y"]
+    };
+    assert!(named(0.5, 1.0, 0) && named(0.5, 0.75, 0));
+    assert!(!named(0.5, 0.5, 0) && !named(1.0, 0.5, 0) && !named(0.5, 1.0, 1));
+}
+
 #[test]
 fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
     // As if the copies of x were transfers: 2 s at link 1 by t, 3 s at link 2 by y's transfer and their own.
@@ -166,4 +196,27 @@ fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
          and at rc → gpu0 for 2.000 s: upstream port shared with t"
     );
     assert_eq!(reasons.len(), 1);
+    // Of another direction, a tenth of the longest is told and less is not.
+    let told = |time: f64| {
+        let reasons = because(|_, o| {
+            late(o);
+            let at = |link, cause, time| Bottleneck {
+                binding: Binding::new(LinkId(link), cause, u32::MAX),
+                time: seconds(time),
+                blocked: SimDuration::ZERO,
+            };
+            (o.bottlenecks[1], o.bottlenecks[2]) = (at(1, Cause::Upstream, 2.0), at(2, Cause::Downstream, time));
+        });
+        reasons[0].contains("gpu1 → rc")
+    };
+    assert!(told(0.25) && told(0.2) && !told(0.1999));
+    // Who is not known, and the transfer itself, are others.
+    for by in [u32::MAX, 1] {
+        let reasons = because(|_, o| {
+            late(o);
+            let binding = Binding::new(LinkId(1), Cause::Upstream, by);
+            o.bottlenecks[1] = Bottleneck { binding, time: seconds(2.0), blocked: SimDuration::ZERO };
+        });
+        assert_eq!(reasons, ["held back at rc → gpu0 for 2.000 s: upstream port shared with others"]);
+    }
 }

@@ -91,6 +91,39 @@ fn a_plan_shows_its_engines_over_time_and_what_each_task_waited_for() {
     assert!(!alone.contains("no bytes moved"), "{alone}");
 }
 
+/// Of two waits that were over at once the first is told. What starts late has no lead of its own to turn around in: it waits for
+/// the end of what the engine served before. Joins have no row among the bars, and tasks of no time on engines have their place.
+#[test]
+fn a_plan_tells_why_its_tasks_started() {
+    let reason = |name: &str, change: fn(&mut Outcome)| {
+        let text = reported(|_, outcome| change(outcome), text::explain);
+        cells(&text, name).pop().expect("a reason")
+    };
+    assert_eq!(reason("m0", |_| ()), "k0");
+    assert_eq!(reason("m0", |o| o.tasks[6] = times(20.0, 20.0, 20.0)), "release");
+    let late = |o: &mut Outcome| (o.tasks[5], o.tasks[6]) = (times(5.0, 5.0, 5.0), times(5.0, 11.5, 12.5));
+    assert_eq!(reason("k0", late), "end of x/d0");
+    let joined = reported(|scenario, _| scenario.operations[0].tasks = 1..5, text::explain);
+    let plan = joined.split("\n\n").find(|part| part.starts_with("offload x")).expect("the plan of x");
+    let rows: Vec<&str> = plan.lines().skip(2).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("gpu0/copy "), "{plan}");
+    assert_eq!(rows[1], "h: h0 to h1, d: d0, .: idle");
+}
+
+/// A reason of 32 characters stands in the table, one of 33 below it.
+#[test]
+fn long_reasons_stand_below_the_table() {
+    let cell = |length: usize| {
+        let because = |world: &mut weir_scenario::Scenario, o: &mut Outcome| {
+            late(o);
+            world.operations[0].estimates[1].because = "a".repeat(length);
+            world.operations[0].estimates[1].relation = weir_plugin_api::Relation::Unstated;
+        };
+        cells(&reported(because, text::run), "x").pop().expect("a reason")
+    };
+    assert_eq!((cell(32), cell(33).as_str()), ("a".repeat(32), "see below"));
+}
+
 #[test]
 fn an_explanation_lists_the_plans_engine_by_engine() {
     let line = reported(

@@ -222,6 +222,10 @@ fn detours_of_several_transfers_are_told() {
     assert_eq!(told(2), "note: the other routes of m0, m1");
     assert_eq!(told(3), "note: the other routes of m0, m1, m2");
     assert_eq!(told(5), "note: the other routes of m0, m1, m2 and 2 more");
+    // Of what comes in a row the tasks are not known: it left no `via`.
+    let unknown = weir_sim_core::TaskId(ran.scenario.tasks.tasks().len() as u32);
+    ran.outcome.reroutes = vec![weir_sim_core::Reroute { task: unknown, ..first.clone() }];
+    assert!(!ran.report(text::run).contains("the other routes of"));
     let mut again = |count| {
         ran.outcome.reroutes = vec![first.clone(); count];
         ran.report(text::run)

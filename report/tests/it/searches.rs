@@ -133,6 +133,18 @@ fn texts_of_grids() {
     }
 }
 
+/// All of 40 candidates are listed, without statistics; of 41 every second one, and the best.
+#[test]
+fn candidates_of_grids_are_cut() {
+    let makespans: Vec<u64> = (0..41).map(|i| 100 - i).collect();
+    let text = |count: usize| text::search(&grid(vec![numbers("size", count)], &makespans, Objective::Makespan, 100));
+    let rows = |text: &str| text.lines().filter(|line| line.contains(" ms   ") && line.starts_with("  ")).count();
+    let (all, some) = (text(40), text(41));
+    assert!(!all.contains("median") && !all.contains("candidates: --csv"), "{all}");
+    assert!(some.contains("median") && some.contains("one in 2 and the best of 41 candidates: --csv"), "{some}");
+    assert_eq!(rows(&all), 40, "{all}");
+}
+
 #[test]
 fn pictures_of_grids() {
     for (name, report) in grids() {
@@ -233,11 +245,23 @@ fn the_schema_of_a_search_tells_what_goes_together() {
         ("vary", json!(["order"])),
         ("objective", json!("distance")),
         ("percentiles_s", json!({ "1": 1.0 })),
+        ("percentiles_s", json!({ "1": 1.0, "5": 1.0, "25": 1.0, "75": 1.0, "95": 1.0, "99": 1.0, "50": 1.0 })),
+        ("vary", json!(["order", "order"])),
     ] {
         let mut edited = good.clone();
         edited[key] = value.clone();
         assert!(!validator.is_valid(&edited), "{key} {value}");
     }
+    let joint = Vary::of(&[Vary::Order, Vary::Parameters]).expect("two kinds");
+    let solution = Solution { parameters: Some(vec![("a".into(), "1".into())]), ..orders().solution };
+    let joint = line(&report(SearchResult { vary: joint, solution, ..orders() }));
+    assert!(validator.is_valid(&joint), "{joint}");
+    let with = |key: &str, value: Value| {
+        let mut edited = joint.clone();
+        edited[key] = value;
+        validator.is_valid(&edited)
+    };
+    assert!(!with("rows", json!([])) && !with("solution", json!({ "order": {} })) && with("evaluated", json!(7)));
     for (name, report) in grids() {
         let line = line(&report);
         let errors: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
@@ -327,6 +351,16 @@ fn texts_of_changes() {
     nothing.unused = (0..45).map(|i| format!("link_types.t{i}")).collect();
     texts.push(text::what_if(&nothing));
     accepted("what-if", &texts.join("\n---\n"));
+    // Where something was tried, or left out, or not all was, there was something to change.
+    let says = |result: &WhatIf| text::what_if(result).contains("nothing to change");
+    nothing.complete = true;
+    assert!(says(&nothing));
+    (nothing.changes, nothing.complete) = (Vec::new(), false);
+    assert!(!says(&nothing));
+    (nothing.changes, nothing.complete) = (vec![change("a – b", Changed::Link, Some(2.0), 5.0)], true);
+    assert!(!says(&nothing));
+    (nothing.changes, nothing.left_out) = (Vec::new(), vec![LeftOut { of: "gpu".into(), why: "too many".into() }]);
+    assert!(!says(&nothing));
     assert_eq!(weir_report::saved(SimTime(100 * MS), SimTime(60 * MS)), (0.04, 40.0));
     assert_eq!(weir_report::saved(SimTime(0), SimTime(0)), (0.0, 0.0));
 }

@@ -160,6 +160,17 @@ fn texts_of_sweeps() {
     all[0].wall_s = Some(0.25);
     let texts: Vec<String> = all.iter().map(weir_report::text::sweep).collect();
     accepted("sweeps", &texts.join("\n---\n"));
+    // Eight combinations have a column each, and no more have any.
+    let columns = |count: usize| {
+        let tau = Axis::list("tau", (0..count).map(|i| i.to_string()));
+        let text = weir_report::text::sweep(&sweep_of(vec![Axis::list("size", ["4", "6"]), tau]));
+        text.lines().find(|line| line.trim_start().starts_with("size ")).map(|line| line.split_whitespace().count())
+    };
+    assert_eq!((columns(8), columns(9)), (Some(9), None));
+    // One value of a second parameter is a combination, and has its total.
+    let one = weir_report::text::sweep(&sweep_of(vec![Axis::list("size", ["4", "6"]), Axis::list("tau", ["0"])]));
+    let header = one.lines().find(|line| line.trim_start().starts_with("size ")).expect("a header");
+    assert_eq!(header.split_whitespace().collect::<Vec<_>>(), ["size", "(1)"], "{one}");
 }
 
 /// What tells two subjects apart is told in the order input, name, parameters, rest.

@@ -3,7 +3,7 @@
 //! ```text
 //! x: h0, h1 copied in, d0 copied out, on gpu0/copy      h0 1–4 s, h1 4.5–7.5 s, d0 9.5–11.5 s
 //! b: a barrier
-//! y: k0 on gpu0/copy, then m0 over the fabric           k0 20–21 s, m0 21–31 s
+//! y: k0 on gpu0/copy, then m0 over the fabric           k0 20–21 s, m0 21–31 s, after k0 and the release
 //! t: a plain transfer gpu1 → gpu0
 //! ```
 #![allow(dead_code, reason = "each test file uses a part")]
@@ -89,7 +89,7 @@ fn world() -> Scenario {
     ] {
         tasks.task(Task { start: SimTime::ZERO, engine, service, work });
     }
-    for (task, earlier) in [(1, 0), (2, 0), (3, 1), (6, 5), (7, 6)] {
+    for (task, earlier) in [(1, 0), (2, 0), (3, 1), (6, 5), (7, 5), (7, 6)] {
         tasks.wait(TaskId(task), TaskId(earlier));
     }
     world.tasks = tasks.build().expect("no cycle");

@@ -2,7 +2,7 @@
 //! a run, and texts compared with those that were accepted.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_plugin_api::{CallError, RateArbiter, Registry, SimTime};
 use weir_report::{Alone, ArbiterInfo, EndSpread, Run, Spread};
@@ -26,16 +26,25 @@ pub struct Ran {
     has_parts: bool,
 }
 
-/// Reads a scenario of `tests/scenarios`. Its digest is one for all, so that results do not change with comments.
+/// Reads a scenario of `tests/scenarios`.
 pub fn read(name: &str) -> Scenario {
+    let file = format!("{name}.yaml");
+    let text = std::fs::read(folder().join(&file)).expect("a scenario");
+    parsed(&file, &text)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios")
+}
+
+/// Its digest is one for all, so that results do not change with comments.
+fn parsed(file: &str, text: &[u8]) -> Scenario {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).expect("new names");
     weir_models::register(&mut registry).expect("new names");
     weir_packets::arbiter::register(&mut registry).expect("new names");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    let file = format!("{name}.yaml");
-    let text = std::fs::read(folder.join(&file)).expect("a scenario");
-    let input = Input::text(text, &file, Some(&folder));
+    let folder = folder();
+    let input = Input::text(text, file, Some(&folder));
     let mut scenario =
         load(input, &LoadOptions::default(), &registry).unwrap_or_else(|problems| panic!("{problems:#?}"));
     scenario.input_sha256 = "0".repeat(64);
@@ -50,7 +59,16 @@ impl Ran {
 
     /// The same, but not longer than until then.
     pub fn until(name: &str, number: usize, until: SimTime) -> Self {
-        let scenario = read(name);
+        Self::of(read(name), number, until)
+    }
+
+    /// Runs a scenario that is written as text under its first policy, to its end.
+    pub fn of_text(text: &str) -> Self {
+        Self::of(parsed("x.yaml", text.as_bytes()), 0, SimTime::NEVER)
+    }
+
+    /// Runs a scenario under the policy with this number, but not longer than until then.
+    pub fn of(scenario: Scenario, number: usize, until: SimTime) -> Self {
         let options = RunOptions { until, phases: true, explain: true, buffers: true, ..RunOptions::default() };
         let outcome = simulated(&scenario, &scenario.arbiters[number], &scenario.tasks, &scenario.changes, options);
         Self { scenario, outcome, spread: None, number, has_parts: true }

@@ -128,6 +128,37 @@ fn is_lateral(link: &LinkRow<'_>) -> bool {
 mod tests {
     use super::*;
 
+    /// Of nodes and of lateral links that carried bytes, 400 rows are shown in all; names of lateral links end 8 pixels before
+    /// the bars, at 6.6 pixels a letter: 400 − 16 − 8 are 56 letters.
+    #[test]
+    fn rows_beyond_the_last_are_counted() {
+        let left = |nodes: u32, laterals: u32| {
+            let node = |id: u32| format!(r#"{{"id":{id},"name":"n{id}","kind":"host","parent":null}}"#);
+            let link = |id: u32| {
+                let name = "x".repeat(60);
+                format!(
+                    r#"{{"id":{id},"from":"{name}","to":"b","bytes":{id},"busy_s":1.0,"peak_Bps":null,"bandwidth_Bps":1e3,"direction":"lateral"}}"#
+                )
+            };
+            let list = |rows: Vec<String>| format!("[{}]", rows.join(","));
+            // The first carried nothing.
+            let (nodes, links) = (list((0..nodes).map(node).collect()), list((0..=laterals).map(link).collect()));
+            let nodes: Vec<NodeRow<'_>> = serde_json::from_str(&nodes).expect("nodes");
+            let links: Vec<LinkRow<'_>> = serde_json::from_str(&links).expect("links");
+            let svg = of("x", &nodes, &links, 1.0).expect("a picture");
+            let names: Vec<&str> =
+                svg.lines().filter(|line| line.starts_with("<text") && line.contains(">xxx")).collect();
+            assert!(names.iter().all(|line| line.contains(&format!(">{}…<", "x".repeat(55)))), "{names:?}");
+            let left = svg
+                .lines()
+                .find_map(|line| line.split_once(">and ")?.1.split_once(" more<").map(|(n, _)| n.to_owned()));
+            (names.len(), left)
+        };
+        assert_eq!((left(399, 1), left(400, 0)), ((1, None), (0, None)));
+        assert_eq!((left(399, 2), left(400, 1)), ((1, Some("1".to_owned())), (0, Some("1".to_owned()))));
+        assert_eq!(left(401, 3), (0, Some("4".to_owned())));
+    }
+
     /// Half of the link of the tree is used, and a quarter of the lateral one between the same nodes.
     #[test]
     fn a_lateral_link_beside_one_of_the_tree_has_a_row_of_its_own() {
