@@ -113,13 +113,22 @@ pub(crate) fn saved(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if weir_report::is_saved(&text) { Ok(text) } else { Err(text.into_bytes()) }
 }
 
-/// What is wrong with a scenario; of a saved result only that it is one.
+/// What is wrong with a scenario; of a saved result only that it is one, and of a text with the name of one how to save it.
 fn not_saved(file: &Path, error: Error) -> Error {
     // A pipe has been read, and would be waited for.
     let bytes = file.metadata().is_ok_and(|found| found.is_file()).then(|| bounded::read(file).ok()).flatten();
-    let text = bytes.and_then(|bytes| saved(without_mark(bytes)).ok());
     let name = file.display().to_string();
-    text.and_then(|text| saved_error(&name, &name, &text)).unwrap_or(error)
+    let found = bytes.map(|bytes| saved(without_mark(bytes))).and_then(|text| match text {
+        Ok(text) => saved_error(&name, &name, &text),
+        Err(bytes) => {
+            let is_text = file.extension().is_some_and(|end| end == "json")
+                && !matches!(bytes.trim_ascii_start().first(), None | Some(b'{' | b'['));
+            is_text.then(|| {
+                Error::input(format!("{name} is text, not JSON: to save a result, add --json beside --output"))
+            })
+        }
+    });
+    found.unwrap_or(error)
 }
 
 fn saved_error_of_stdin(text: &str) -> Option<Error> {

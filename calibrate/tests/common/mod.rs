@@ -103,15 +103,19 @@ pub fn settings() -> insta::Settings {
     settings
 }
 
+/// All that is printed of a fit, and said of it.
+pub fn printed(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
+    let made = Made { arbiter: &fit.arbiter.name, arbiters: &[], per_link: false };
+    let warnings = warnings(machine, experiments, fit, made);
+    text(&FitReport { machine, experiments, logs: &[], fit, warnings: &warnings }) + &warnings.join("\n")
+}
+
 /// All that is printed of a fit is what was accepted under this name in `snapshots/calibrate`. Accept a change with
 /// `INSTA_UPDATE=always`, and say why in the commit.
 pub fn accepted(name: &str, machine: &Machine, experiments: &[Experiment], fit: &Fit) {
-    let made = Made { arbiter: &fit.arbiter.name, arbiters: &[], per_link: false };
-    let warnings = warnings(machine, experiments, fit, made);
-    let printed = text(&FitReport { machine, experiments, logs: &[], fit, warnings: &warnings });
     let mut settings = settings();
     // The file has another name elsewhere, and errors of rows without noise are what is left of rounding.
     settings.add_filter(r"\A\S+, under", "machine.yaml, under");
     settings.add_filter(r"± \d\S*e-\d+", "± 0");
-    settings.bind(|| insta::assert_snapshot!(name.replace(' ', "-"), printed + &warnings.join("\n")));
+    settings.bind(|| insta::assert_snapshot!(name.replace(' ', "-"), printed(machine, experiments, fit)));
 }

@@ -112,9 +112,9 @@ fn a_way_crosses_a_memory_once() {
     let links = vec![device("gpu0"), LinkId(device("gpu1").0 + 1)];
     assert!(links.iter().all(|&link| !fabric.shared_by(link).is_empty()), "{links:?}");
     let copy = |seconds| [TimedTransfer { links: links.clone(), bytes: 10e9, seconds }];
-    assert_eq!(exceeded(fabric, &fabric.bandwidths(), &copy(1.0)), None);
-    assert_eq!(exceeded(fabric, &fabric.bandwidths(), &copy(0.96)), None);
-    let above = exceeded(fabric, &fabric.bandwidths(), &copy(0.5)).expect("20 GB/s through 10");
+    assert_eq!(exceeded(fabric, fabric.bandwidths(), &copy(1.0)), None);
+    assert_eq!(exceeded(fabric, fabric.bandwidths(), &copy(0.96)), None);
+    let above = exceeded(fabric, fabric.bandwidths(), &copy(0.5)).expect("20 GB/s through 10");
     assert_eq!((above.place, above.carries, above.measured), (CutPlace::Shared(0), 10e9, 20e9));
 }
 

@@ -1,5 +1,6 @@
 //! All that is read of a log of each kind, whole and with each line blank, held against what was accepted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -43,16 +44,21 @@ fn outcome(machine: &Machine, text: &str, options: &ReadOptions) -> String {
     }
 }
 
-/// Each kind of log, without options and between two devices that are named; and with each line blank what is then new.
-#[test]
-fn logs_are_read_as_accepted() {
-    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+/// The logs with their names.
+fn logs() -> Vec<(String, String)> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder()).expect("the corpus").map(|file| file.expect("a file").path()).collect();
     files.sort();
     assert!(files.len() >= 14, "{files:?}");
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("a text");
+    let name = |file: &Path| file.file_name().expect("a name").to_string_lossy().replace('.', "-");
+    files.iter().map(|file| (name(file), std::fs::read_to_string(file).expect("a text"))).collect()
+}
+
+/// Each kind of log, without options and between two devices that are named; and with each line blank what is then new.
+#[test]
+fn logs_are_read_as_accepted() {
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    for (name, text) in logs() {
         let pair = ReadOptions { pair: Some("gpu0,gpu3".to_owned()), ..ReadOptions::default() };
         let mut out = format!("== without options\n{}", outcome(&machine, &text, &ReadOptions::default()));
         let _ = write!(out, "\n== between gpu0 and gpu3\n{}", outcome(&machine, &text, &pair));
@@ -65,7 +71,55 @@ fn logs_are_read_as_accepted() {
                 let _ = writeln!(out, "{line}");
             });
         }
-        let name = file.file_name().expect("a name").to_string_lossy().replace('.', "-");
         settings().bind(|| insta::assert_snapshot!(format!("log-{name}"), out));
+    }
+}
+
+/// How much was read and for how long it ran, or what is wrong and where.
+fn summary(machine: &Machine, text: &str, options: &ReadOptions) -> String {
+    match read_log_text("log", text, machine, options) {
+        Ok((kind, log)) => {
+            let seconds: f64 = log.experiments.iter().flat_map(|e| &e.rows).map(|row| row.seconds).sum();
+            let (read, skipped, notes) = (log.experiments.len(), log.skipped.len(), log.notes.len());
+            format!("{}: {read} read, {seconds:.6e} s, {skipped} skipped, {notes} notes", kind.word())
+        }
+        Err(error) => error.to_string().lines().take(2).map(str::trim).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The words of a text, and the numbers: where they are.
+fn words(line: &str) -> Vec<std::ops::Range<usize>> {
+    let part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let mut all: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, c) in line.char_indices().filter(|&(_, c)| part(c)) {
+        match all.last_mut() {
+            Some(word) if word.end == at => word.end = at + c.len_utf8(),
+            _ => all.push(at..at + c.len_utf8()),
+        }
+    }
+    all
+}
+
+/// With each word of each line made another: what then comes of the log, where it is not what comes of the whole.
+#[test]
+fn logs_with_one_word_changed_are_read_or_refused_as_accepted() {
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let pair = ReadOptions { pair: Some("gpu0,gpu3".to_owned()), ..ReadOptions::default() };
+    for (name, text) in logs() {
+        let (mut out, mut start) = (String::new(), 0);
+        let whole = summary(&machine, &text, &pair);
+        for line in text.split_inclusive('\n') {
+            let mut found: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+            for word in words(line) {
+                let mut changed = text.clone();
+                changed.replace_range(start + word.start..start + word.end, "x");
+                found.entry(summary(&machine, &changed, &pair)).or_default().push(&line[word]);
+            }
+            start += line.len();
+            found.remove(&whole);
+            let _ = writeln!(out, "{}", line.trim());
+            found.iter().for_each(|(what, words)| writeln!(out, "    {}: {what}", words.join(" ")).expect("a text"));
+        }
+        settings().bind(|| insta::assert_snapshot!(format!("words-{name}"), format!("{whole}\n\n{out}")));
     }
 }

@@ -16,6 +16,7 @@ mod impossible;
 mod loggp;
 mod logs;
 mod machines;
+mod many_fits;
 mod matrices;
 mod measure;
 mod noise;

@@ -252,6 +252,23 @@ fn a_result_is_no_scenario() {
     }
 }
 
+/// What was written without `--json` under the name of a result.
+#[test]
+fn text_with_the_name_of_a_result_says_how_to_save_one() {
+    let folder = Folder::new();
+    let file = folder.write("s.yaml", SHARED);
+    let text = folder.write("result.json", &run(&["run", &file]).stdout);
+    let expected = "result.json is text, not JSON: to save a result, add --json beside --output\n";
+    for command in ["compare", "report", "run"] {
+        let ended = run(&[command, &text]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{command}");
+        assert!(ended.stderr.ends_with(expected), "{command}: {}", ended.stderr);
+    }
+    // Damaged JSON is told as such.
+    let damaged = folder.write("damaged.json", "[1, 2");
+    assert!(!run(&["compare", &damaged]).stderr.contains("is text"));
+}
+
 /// Searches and sweeps have no transfers; their keys and times are checked all the same.
 #[test]
 fn results_of_searches_have_no_key_twice() {

@@ -114,52 +114,61 @@ impl Progress {
 
 /// Refuses a program in which something is never done, whatever the times.
 pub(super) fn check(program: &Program, partner: &[u32], successors: &Successors, eager: u64) -> Result<(), CallError> {
-    let mut left = program.waits();
-    let mut ready: Vec<u32> = (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
-    let mut progress = Progress::new(program.operations.len());
-    while let Some(number) = ready.pop() {
-        progress.begun[number as usize] = true;
-        let mut free = |progress: &mut Progress, of: u32, begun: bool| {
-            if !begun {
-                progress.done[of as usize] = true;
-            }
-            for &(next, by_begin) in successors.of(of) {
-                if by_begin == begun {
-                    left[next as usize] -= 1;
-                    if left[next as usize] == 0 {
-                        ready.push(next);
-                    }
-                }
-            }
-        };
-        free(&mut progress, number, true);
+    let left = program.waits();
+    let ready = (0..).zip(&left).filter(|(_, left)| **left == 0).map(|(number, _)| number).collect();
+    let mut walk = Walk { successors, left, ready, progress: Progress::new(program.operations.len()) };
+    while let Some(number) = walk.ready.pop() {
+        walk.begin(number);
         let other = partner[number as usize];
-        let meets = other != NONE && progress.begun[other as usize];
-        match program.operations[number as usize].work {
-            Work::Send { bytes, .. } if bytes > eager => {
-                if meets {
-                    free(&mut progress, number, false);
-                    free(&mut progress, other, false);
-                }
+        let meets = other != NONE && walk.progress.begun[other as usize];
+        let waits = match program.operations[number as usize].work {
+            Work::Send { bytes, .. } => bytes > eager && !meets,
+            Work::Receive { .. } => !meets,
+            Work::Compute { .. } | Work::Carry { .. } | Work::Join => false,
+        };
+        if !waits {
+            walk.end(number);
+            if meets {
+                walk.end(other);
             }
-            Work::Send { .. } => {
-                free(&mut progress, number, false);
-                if meets {
-                    free(&mut progress, other, false);
-                }
-            }
-            Work::Receive { .. } => {
-                if meets {
-                    free(&mut progress, number, false);
-                    if !progress.done[other as usize] {
-                        free(&mut progress, other, false);
-                    }
-                }
-            }
-            Work::Compute { .. } | Work::Carry { .. } | Work::Join => free(&mut progress, number, false),
         }
     }
-    refuse_stuck(program, partner, &progress)
+    refuse_stuck(program, partner, &walk.progress)
+}
+
+/// A walk through operations in an order in which they may run.
+struct Walk<'a> {
+    successors: &'a Successors,
+    /// For how many others each waits.
+    left: Vec<u32>,
+    ready: Vec<u32>,
+    progress: Progress,
+}
+
+impl Walk<'_> {
+    fn begin(&mut self, number: u32) {
+        self.progress.begun[number as usize] = true;
+        self.free(number, true);
+    }
+
+    /// Ends an operation, unless it has ended.
+    fn end(&mut self, number: u32) {
+        if !std::mem::replace(&mut self.progress.done[number as usize], true) {
+            self.free(number, false);
+        }
+    }
+
+    /// What waits for the begin, or the end, of an operation waits for one less.
+    fn free(&mut self, of: u32, begun: bool) {
+        for &(next, by_begin) in self.successors.of(of) {
+            if by_begin == begun {
+                self.left[next as usize] -= 1;
+                if self.left[next as usize] == 0 {
+                    self.ready.push(next);
+                }
+            }
+        }
+    }
 }
 
 /// Refuses what is not done, or a send that nobody receives, with the circle of those that wait for each other.
@@ -173,6 +182,18 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         return Err(unmatched_message(program, partner, number));
     }
     let Some(first) = progress.done.iter().position(|done| !done) else { return Ok(()) };
+    Err(refused(deadlock(program, progress, &waiting(program, partner, progress, first as u32))))
+}
+
+/// Operations that wait, each for the next.
+struct Waiting {
+    operations: Vec<u32>,
+    /// Whether the last waits for nothing that there is, and not for the first.
+    is_open: bool,
+}
+
+/// Those that the first one waits for, up to the circle that they end in.
+fn waiting(program: &Program, partner: &[u32], progress: &Progress, first: u32) -> Waiting {
     let mut dependencies: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
     for d in program.dependencies.iter().filter(|d| !progress.begun[d.of as usize]) {
         dependencies.entry(d.of).or_default().push((d.on, d.begin));
@@ -184,37 +205,40 @@ pub(super) fn refuse_stuck(program: &Program, partner: &[u32], progress: &Progre
         let dependency = dependencies.get(&number).and_then(|all| all.iter().find(holds)).map(|(on, _)| *on);
         dependency.or(Some(partner[number as usize]).filter(|&other| other != NONE && !progress.done[other as usize]))
     };
-    let (mut chain, mut places) = (vec![first as u32], HashMap::from([(first as u32, 0)]));
-    let mut is_open = false;
-    let circle = loop {
+    let (mut chain, mut places) = (vec![first], HashMap::from([(first, 0)]));
+    loop {
         let Some(next) = chain.last().and_then(|&last| waits_for(last)) else {
-            is_open = true;
-            break chain;
+            return Waiting { operations: chain, is_open: true };
         };
         let before = places.insert(next, chain.len());
         chain.push(next);
         if let Some(at) = before {
-            break chain.split_off(at);
+            return Waiting { operations: chain.split_off(at), is_open: false };
         }
-    };
-    let names: Vec<String> = circle.iter().take(MOST_NAMED).map(|&number| program.text(number)).collect();
-    let more = if circle.len() > MOST_NAMED { " …" } else { "" };
+    }
+}
+
+/// A deadlock for a person, with its remedy.
+fn deadlock(program: &Program, progress: &Progress, waiting: &Waiting) -> String {
+    let Waiting { operations, is_open } = waiting;
+    let names: Vec<String> = operations.iter().take(MOST_NAMED).map(|&number| program.text(number)).collect();
+    let more = if operations.len() > MOST_NAMED { " …" } else { "" };
     let waits = |&number: &u32| {
         matches!(program.operations[number as usize].work, Work::Send { .. }) && progress.begun[number as usize]
     };
     // Whoever waits for a planned collective waits for a part of it.
     let first_planned = program.first_planned();
     let is_collective = |&number: &u32| number >= first_planned;
-    let remedy = match circle.iter().any(waits) {
+    let remedy = match operations.iter().any(waits) {
         // A receive from any rank: all messages that fit have been taken by others.
-        _ if is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",
-        _ if circle.iter().any(is_collective) => {
+        _ if *is_open => ", which waits for a message that nobody sends it; add a send, or leave the receive out",
+        _ if operations.iter().any(is_collective) => {
             "; let all ranks begin collectives, and messages that one of them waits for, in the same order"
         }
         true => "; post receives before sends, or raise `eager`",
         false => "; let one of them begin without the one before it",
     };
-    Err(refused(format!("file: a deadlock: {}{more}{remedy}", names.join(", which waits for "))))
+    format!("file: a deadlock: {}{more}{remedy}", names.join(", which waits for "))
 }
 
 /// The refusal of a message whose other end is missing, with what its other rank does instead.

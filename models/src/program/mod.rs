@@ -32,6 +32,7 @@ mod queues;
 mod servers;
 mod simgrid;
 mod simgrid_arguments;
+mod simgrid_collectives;
 mod survey;
 mod tasks;
 mod unexpected;

@@ -16,7 +16,7 @@ use super::collectives::Member;
 use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
 use super::simgrid_arguments::Arguments;
-use crate::collective::params::Kind;
+use super::simgrid_collectives::{Call, Form};
 use crate::operation::refused;
 
 /// Actions that are read.
@@ -251,80 +251,23 @@ impl Reader {
         let at = self.collectives[rank as usize];
         self.collectives[rank as usize] += 1;
         let member = Member::new(rank, ranks, at);
-        let n = ranks as usize;
-        let (arguments, types) = match given.action {
-            "barrier" => (0, 0),
-            "bcast" | "broadcast" | "allreduce" => (2, 1),
-            "reduce" => (3, 1),
-            "alltoall" | "allgather" => (2, 2),
-            "gather" | "scatter" => (3, 2),
-            "alltoallv" => (2 * n + 2, 2),
-            "gatherv" | "scatterv" => (n + 2, 2),
-            "allgatherv" => (n + 1, 2),
-            "reducescatter" => (n + 1, 1),
-            _ => (usize::MAX, 0),
-        };
-        let given = if given.action == "allgatherv" { given.without_displacements(n) } else { *given };
-        let [sent, received] = given.typed(arguments, types)?;
-        let of = |sizes: Vec<u64>| move |rank: u32| sizes[rank as usize];
-        let root_at = match given.action {
-            "bcast" | "broadcast" => Some(1),
-            "reduce" | "gather" | "scatter" => Some(2),
-            "gatherv" | "scatterv" => Some(n + 1),
-            _ => None,
-        };
-        let root = root_at.map(|at| given.root(at, ranks)).transpose()?;
-        let which = root.map_or_else(|| given.action.to_owned(), |root| format!("{} from {root}", given.action));
-        let root = root.unwrap_or(0);
-        let parts = match given.action {
-            "barrier" => member.all_reduce(0),
-            "bcast" | "broadcast" => member.broadcast(root, sent.bytes(0)?),
-            "reduce" => member.reduce(root, sent.bytes(0)?),
-            "allreduce" => member.all_reduce(sent.bytes(0)?),
-            "alltoall" | "allgather" => {
-                let (sent, received) = (sent.bytes(0)?, received.bytes(1)?);
-                member.exchange(|_| sent, |_| received)
-            }
-            "gather" => {
-                let part = received.bytes(1)?;
-                member.gather(root, sent.bytes(0)?, |_| part)
-            }
-            "scatter" => {
-                let part = sent.bytes(0)?;
-                member.scatter(root, |_| part, received.bytes(1)?)
-            }
-            "alltoallv" => member.exchange(of(sent.list(1, ranks)?), of(received.list(n + 2, ranks)?)),
-            "allgatherv" => {
-                let own = sent.bytes(0)?;
-                member.exchange(|_| own, of(received.list(1, ranks)?))
-            }
-            "gatherv" => member.gather(root, sent.bytes(0)?, of(received.list(1, ranks)?)),
-            "scatterv" => member.scatter(root, of(sent.list(0, ranks)?), received.bytes(n)?),
-            "reducescatter" => {
-                let sizes = sent.list(0, ranks)?;
-                let own = sizes[rank as usize];
-                member.exchange(of(sizes), |_| own)
-            }
-            other => {
-                return Err(format!("no action is named `{}`; there are {}", shown(other), ACTIONS.join(", ")));
-            }
-        };
-        let planned = match &self.plans {
-            Some(_) => planned(given.action, (rank, root, ranks), [&sent, &received])?,
-            None => None,
-        };
+        let form = Form::of(given.action, ranks as usize)?;
+        let given = if given.action == "allgatherv" { given.without_displacements(ranks as usize) } else { *given };
+        let sides = given.typed(form.arguments, form.types)?;
+        let root = form.root.map(|at| given.root(at, ranks)).transpose()?;
+        let call = Call { action: given.action, rank, root: root.unwrap_or(0), ranks, sides };
+        let steps = call.steps(member)?;
+        let planned = if self.plans.is_some() { call.planned()? } else { None };
         match planned {
             Some(what) => self.call(rank, member.tag, what)?,
             None => {
+                let which =
+                    root.map_or_else(|| given.action.to_owned(), |root| format!("{} from {root}", given.action));
                 self.program.agree(member.tag, rank, &which.replace("broadcast", "bcast"))?;
-                self.parts(rank, &parts)?;
+                self.parts(rank, &steps)?;
             }
         }
-        let flops = match given.action {
-            "reduce" | "allreduce" => given.real(1)?,
-            "reducescatter" => given.real(n)?,
-            _ => 0.0,
-        };
+        let flops = form.flops.map_or(Ok(0.0), |at| given.real(at))?;
         if flops > 0.0 {
             self.compute(rank, flops)?;
         }
@@ -349,35 +292,4 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-/// A collective in the words of the operation; `None` of one that stays messages, as its parts may differ or are empty.
-fn planned(
-    action: &str,
-    (rank, root, ranks): (u32, u32, u32),
-    [sent, received]: [&Arguments<'_>; 2],
-) -> Result<Option<What>, Problem> {
-    let all = || sent.bytes(0);
-    // A part is sent by the root, or received by it.
-    let part = |from_root: bool| if (rank == root) == from_root { sent.bytes(0) } else { received.bytes(1) };
-    let (kind, bytes, parts) = match action {
-        _ if ranks == 1 => return Ok(None),
-        "allreduce" => (Kind::AllReduce, all()?, 1),
-        "bcast" | "broadcast" => (Kind::Broadcast, all()?, 1),
-        "reduce" => (Kind::Reduce, all()?, 1),
-        "alltoall" => (Kind::AllToAll, all()?, ranks),
-        "allgather" => (Kind::AllGather, all()?, ranks),
-        "gather" => (Kind::Gather, part(false)?, ranks),
-        "scatter" => (Kind::Scatter, part(true)?, ranks),
-        "reducescatter" => match &sent.list(0, ranks)?[..] {
-            [first, others @ ..] if others.iter().all(|size| size == first) => (Kind::ReduceScatter, *first, ranks),
-            _ => return Ok(None),
-        },
-        _ => return Ok(None),
-    };
-    if matches!(kind, Kind::AllToAll | Kind::AllGather) && received.bytes(1)? != bytes {
-        let room = received.bytes(1)?;
-        return Err(format!("`{action}` sends {bytes} B to each rank and receives {room} B from each; correct it"));
-    }
-    What::new(kind, bytes, parts, root)
 }
