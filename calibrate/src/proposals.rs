@@ -106,6 +106,9 @@ pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit
     let rates: Vec<_> = experiments.iter().enumerate().map(|(at, e)| (e, rates(e, at, fit))).collect();
     let lone = Rates::of(&rates, |e| e.transfers.len() == 1);
     let pairs = Rates::of(&rates, |e| e.transfers.len() == 2 && is_both_ways(e));
+    // What one copy loses beside the one back, others may lose as well.
+    let of_pair = |pair: &TransferRate| Some(pair.rate / lone.slowest(*pair)?.rate);
+    let kept = pairs.0.values().flatten().filter_map(of_pair).fold(1.0, f64::min);
     for (experiment, rows) in rates.iter().filter(|(e, _)| is_both_ways(e)) {
         let Some((lacking, count)) = lacking(machine, experiment, &fit.setting) else { continue };
         let slowed = |&one: &TransferRate| {
@@ -113,6 +116,7 @@ pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit
             // What a link shares does not count for the memory behind it.
             let expected = match (lacking, pairs.slowest(one)) {
                 (Lacking::Memory(_), Some(pair)) => alone.rate.min(pair.rate),
+                (Lacking::Memory(_), None) => alone.rate * kept,
                 _ => alone.rate,
             };
             Some(Slowed { one, alone, expected })

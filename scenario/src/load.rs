@@ -149,6 +149,7 @@ pub(crate) fn open(context: &mut Context, input: Input<'_>, options: &LoadOption
     Ok(Opened { name, files, root })
 }
 
+/// The parts of a scenario. What is independent is read although another part is wrong, so that all findings are told.
 pub(crate) fn parts(
     context: &mut Context,
     opened: Opened,
@@ -200,17 +201,7 @@ pub(crate) fn parts(
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
     let (workload, arbiters, changes) = (workload?, arbiters?, changes?);
     let fidelities = fidelities?;
-    // A file may have both, for whoever chooses on the command line.
-    let asks_for_rates = fields.get("arbiter").is_some() && options.fidelity.is_empty() || !options.arbiters.is_empty();
-    if let (true, [Fidelity::Packet(run)]) = (asks_for_rates, &*fidelities) {
-        let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
-        context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
-    }
-    let has_packets = fidelities.iter().any(|fidelity| matches!(fidelity, Fidelity::Packet(_)));
-    if let (true, Some(value)) = (has_packets && changes.on_failure != OnFailure::Wait, fields.get("on_failure")) {
-        let help = "leave `on_failure` out, or use `fidelity: fluid`";
-        return Err(context.error(value.span, "packets wait for a link that is down, and nothing else", help));
-    }
+    check_fidelities(context, &fields, options, (&fidelities, changes.on_failure))?;
     let arbiters = with_packets(context, fidelities, arbiters, (&topology, &workload))?;
     Ok(Parts {
         name: title?,
@@ -225,6 +216,29 @@ pub(crate) fn parts(
         arbiters,
         default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
     })
+}
+
+/// Warns of an arbiter that packets do not ask, and refuses what packets cannot do when a link is down.
+fn check_fidelities(
+    context: &mut Context,
+    fields: &Fields<'_>,
+    options: &LoadOptions,
+    (fidelities, on_failure): (&[Fidelity], OnFailure),
+) -> Read<()> {
+    // A file may have both, for whoever chooses on the command line.
+    let asks_for_rates = fields.get("arbiter").is_some() && options.fidelity.is_empty() || !options.arbiters.is_empty();
+    if let (true, [Fidelity::Packet(run)]) = (asks_for_rates, fidelities) {
+        let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
+        context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
+    }
+    let has_packets = fidelities.iter().any(|fidelity| matches!(fidelity, Fidelity::Packet(_)));
+    match fields.get("on_failure").filter(|_| has_packets && on_failure != OnFailure::Wait) {
+        Some(value) => {
+            let help = "leave `on_failure` out, or use `fidelity: fluid`";
+            Err(context.error(value.span, "packets wait for a link that is down, and nothing else", help))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What is run: each arbiter where a fidelity is fluid, and each way to send packets, in the order of the fidelities.

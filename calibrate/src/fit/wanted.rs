@@ -31,55 +31,67 @@ pub(super) fn kept(groups: usize, options: &FitOptions) -> Vec<bool> {
     kept
 }
 
+/// The parameters that are fitted, with notes about those that are not.
 pub(super) fn wanted(
     problem: &Problem<'_>,
     options: &FitOptions,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Parameter>, FitError> {
-    let Problem { machine, arbiter, experiments, .. } = *problem;
+    let named = || options.arbiter.iter().flatten();
     if options.loggp {
-        if options.latency == Choice::Yes
-            || options.bandwidth
-            || options.host_weight
-            || options.arbiter.as_ref().is_some_and(|keys| !keys.is_empty())
-        {
-            return Err(FitError::LoggpAlone);
-        }
-        return Ok(loggp_parameters(experiments));
+        let others =
+            options.latency == Choice::Yes || options.bandwidth || options.host_weight || named().next().is_some();
+        return if others { Err(FitError::LoggpAlone) } else { Ok(loggp_parameters(problem.experiments)) };
     }
     let used = problem.simulator.all_links();
     let mut parameters = Vec::new();
     if options.bandwidth {
-        parameters.extend(parameter::bandwidths(machine, &used));
-        parameters.extend(shared::parameters(machine, &used));
+        parameters.extend(parameter::bandwidths(problem.machine, &used));
+        parameters.extend(shared::parameters(problem.machine, &used));
     }
     if options.host_weight {
         parameters.push(parameter::host_weight());
     }
-    let paid = experiments.iter().any(|e| e.steps > 0);
+    let paid = problem.experiments.iter().any(|e| e.steps > 0);
+    match options.latency {
+        Choice::Auto if !paid => {}
+        Choice::Auto if !are_apart(problem.experiments) => {
+            let note = "sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)";
+            notes.push(note.to_owned());
+        }
+        Choice::Auto | Choice::Yes => {
+            let (told, kept) = latencies(problem, options, &used);
+            parameters.extend(told);
+            notes.extend(kept);
+        }
+        Choice::No => {}
+    }
+    parameters.extend(of_arbiter(problem, options)?);
+    Ok(parameters)
+}
+
+/// Whether sizes are so far apart that some copies show latencies, and others bandwidths.
+fn are_apart(experiments: &[Experiment]) -> bool {
     // Where messages in flight hide the latency, it is as small a part as in an endless copy.
     let bytes =
         || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| if e.steps > 0 { t.bytes } else { u64::MAX }));
-    let apart = paid && bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));
-    if options.latency == Choice::Yes || (options.latency == Choice::Auto && apart) {
-        let (told, kept) = latencies(problem, options, &used);
-        parameters.extend(told);
-        notes.extend(kept);
-    } else if options.latency == Choice::Auto && paid {
-        notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
-    }
-    if options.arbiter.iter().flatten().any(String::is_empty) {
+    bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART))
+}
+
+/// The parameters of the arbiter: those that are named, or all that it marks.
+fn of_arbiter(problem: &Problem<'_>, options: &FitOptions) -> Result<Vec<Parameter>, FitError> {
+    let named = || options.arbiter.iter().flatten();
+    if named().any(String::is_empty) {
         return Err(FitError::NothingNamed);
     }
-    let marked = Marked::of(arbiter);
+    let marked = Marked::of(problem.arbiter);
     let is = |(one, _): &(Marked, f64), key: &String| one.parameter.to_string() == *key;
-    if let Some(key) = options.arbiter.iter().flatten().find(|key| !marked.iter().any(|one| is(one, key))) {
+    if let Some(key) = named().find(|key| !marked.iter().any(|one| is(one, key))) {
         let marked = marked.into_iter().map(|(one, _)| one.parameter).collect();
-        return Err(FitError::NotMarked { key: key.clone(), arbiter: arbiter.name.clone(), marked });
+        return Err(FitError::NotMarked { key: key.clone(), arbiter: problem.arbiter.name.clone(), marked });
     }
-    let asked = |one: &(Marked, f64)| options.arbiter.as_ref().is_none_or(|keys| keys.iter().any(|key| is(one, key)));
-    parameters.extend(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)));
-    Ok(parameters)
+    let asked = |one: &(Marked, f64)| options.arbiter.is_none() || named().any(|key| is(one, key));
+    Ok(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)).collect())
 }
 
 /// The latencies to be fitted, and a note about those that stay: where all copies over links of a type have one size, what the latency takes
