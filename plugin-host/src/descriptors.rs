@@ -50,8 +50,10 @@ fn end_with(pipe: &File) {
         // SAFETY: `poll` is one descriptor, which `pipe` keeps open.
         let ready = unsafe { libc::poll(&raw mut poll, 1, -1) };
         if ready > 0 {
-            // The main thread, if nothing holds it, has seen the same and ends in order.
-            std::thread::sleep(std::time::Duration::from_secs(1));
+            // The main thread, if nothing holds it, has seen the same and ends in order. Where a plugin has closed the pipe on this
+            // side, weir ends this process, and says why: that takes it two seconds.
+            let is_closed_here = poll.revents & libc::POLLNVAL != 0;
+            std::thread::sleep(std::time::Duration::from_secs(if is_closed_here { 10 } else { 1 }));
             // SAFETY: nothing of the plugin is to run any more.
             unsafe { libc::_exit(0) };
         }
