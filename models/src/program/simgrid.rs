@@ -16,7 +16,7 @@ use super::collectives::Member;
 use super::operations::{ANY, Dependency, MOST_RANKS, Operation, Problem, Program, Work, shown, wrong_line};
 use super::params::ProgramParams;
 use super::simgrid_arguments::Arguments;
-use super::simgrid_collectives::{Call, Form};
+use super::simgrid_collectives::{Call, Signature};
 use crate::operation::refused;
 
 /// Actions that are read.
@@ -251,10 +251,10 @@ impl Reader {
         let at = self.collectives[rank as usize];
         self.collectives[rank as usize] += 1;
         let member = Member::new(rank, ranks, at);
-        let form = Form::of(given.action, ranks as usize)?;
+        let signature = Signature::of(given.action, ranks as usize)?;
         let given = if given.action == "allgatherv" { given.without_displacements(ranks as usize) } else { *given };
-        let sides = given.typed(form.arguments, form.types)?;
-        let root = form.root.map(|at| given.root(at, ranks)).transpose()?;
+        let sides = given.typed(signature.arguments, signature.types)?;
+        let root = signature.root.map(|at| given.root(at, ranks)).transpose()?;
         let call = Call { action: given.action, rank, root: root.unwrap_or(0), ranks, sides };
         let steps = call.steps(member)?;
         let planned = if self.plans.is_some() { call.planned()? } else { None };
@@ -267,7 +267,7 @@ impl Reader {
                 self.parts(rank, &steps)?;
             }
         }
-        let flops = form.flops.map_or(Ok(0.0), |at| given.real(at))?;
+        let flops = signature.flops.map_or(Ok(0.0), |at| given.real(at))?;
         if flops > 0.0 {
             self.compute(rank, flops)?;
         }

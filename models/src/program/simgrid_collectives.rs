@@ -8,7 +8,7 @@ use super::simgrid_arguments::Arguments;
 use crate::collective::params::Kind;
 
 /// The arguments of an action.
-pub(super) struct Form {
+pub(super) struct Signature {
     /// How many stand before the types of data.
     pub(super) arguments: usize,
     /// Types of data at most.
@@ -19,7 +19,7 @@ pub(super) struct Form {
     pub(super) flops: Option<usize>,
 }
 
-impl Form {
+impl Signature {
     /// Of `n` ranks.
     pub(super) fn of(action: &str, n: usize) -> Result<Self, Problem> {
         let (arguments, types, root, flops) = match action {
