@@ -285,6 +285,16 @@ mod tests {
         assert_eq!(histogram(&[]).within_5_percent, 0.0);
     }
 
+    /// The longest bar has 50 columns; a third and two thirds of them are rounded up, so that one row is always seen.
+    #[test]
+    fn bars_are_as_long_as_their_counts() {
+        let errors = [[0.01; 3].as_slice(), &[0.06; 2], &[0.11]].concat();
+        let pairs = errors.into_iter().map(|error| Pair { row: 0, measured: 1.0, simulated: 0, error });
+        let text = histogram_text(&histogram(&pairs.collect::<Vec<_>>()));
+        let bars: Vec<usize> = text.lines().skip(1).map(|line| line.matches('█').count()).filter(|&n| n > 0).collect();
+        assert_eq!(bars, [50, 34, 17], "{text}");
+    }
+
     #[test]
     fn shares_end_at_5_10_and_15_percent() {
         let pair = |error| Pair { row: 0, measured: 1.0, simulated: 0, error };

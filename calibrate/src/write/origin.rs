@@ -40,5 +40,11 @@ mod tests {
         let expected = "weir: 1\ntopology:\n  link_types:\n    # assumed\n    # new\n    pcie: { bandwidth: 1GB/s }\n    # too\n    \
                         \"m.e\":\n      bandwidth: 2GB/s\n  tree:\n    pcie: { kind: gpu }\n";
         assert_eq!(with_origins(text, &changed), expected);
+        // A comment ends nothing, wherever it stands.
+        let aside = |text: &str| text.replace("    \"m.e\":", "# aside\n    \"m.e\":");
+        assert_eq!(
+            with_origins(&aside(text), &changed),
+            aside(expected).replace("    # too\n# aside\n", "# aside\n    # too\n")
+        );
     }
 }

@@ -29,10 +29,15 @@ pub fn machine(file: &str, set: &[(&str, &str)]) -> Machine {
 
 /// A machine of a text.
 pub fn machine_of(text: &str) -> Machine {
+    machine_in(&registry(), text)
+}
+
+/// A machine of a text, whose policies are those of a registry.
+pub fn machine_in(registry: &Registry, text: &str) -> Machine {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("machine.yaml");
     std::fs::write(&file, text).expect("a file");
-    Machine::load(&file, &LoadOptions::default(), &registry()).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    Machine::load(&file, &LoadOptions::default(), registry).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
 /// Transfers at once, each of whose ends is measured; times are filled in later.

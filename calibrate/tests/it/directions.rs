@@ -2,8 +2,7 @@
 //! calls known is what made the data. The seeds are fixed.
 
 use crate::common::{accepted, built_in, group, machine_of, measure};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use crate::random::Random;
 use weir_calibrate::fit::{Known, Unseparated};
 use weir_calibrate::{Experiment, Fit, FitOptions, fit};
 
@@ -11,27 +10,10 @@ const SEEDS: u64 = 16;
 const NOISE: f64 = 0.003;
 const TYPES: [&str; 4] = ["leaf", "trunk", "mem", "sock"];
 
-struct Random(ChaCha8Rng);
-
-impl Random {
-    fn uniform(&mut self, least: f64, most: f64) -> f64 {
-        least + (most - least) * (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.0.next_u64() % count as u64) as usize
-    }
-
-    /// 1 and a normal number times the noise.
-    fn factor(&mut self) -> f64 {
-        1.0 + NOISE * ((0..12).map(|_| self.uniform(0.0, 1.0)).sum::<f64>() - 6.0)
-    }
-
-    /// GB/s up and down, equal in half of the cases.
-    fn ways(&mut self, least: f64, most: f64) -> [f64; 2] {
-        let up = self.uniform(least, most);
-        if self.below(2) == 0 { [up; 2] } else { [up, self.uniform(least, most)] }
-    }
+/// GB/s up and down, equal in half of the cases.
+fn ways(random: &mut Random, least: f64, most: f64) -> [f64; 2] {
+    let up = random.uniform(least, most);
+    if random.below(2) == 0 { [up; 2] } else { [up, random.uniform(least, most)] }
 }
 
 /// How many there are of each part of a machine.
@@ -103,13 +85,18 @@ fn experiments(machine: &weir_scenario::Machine, names: &[String], random: &mut 
 
 /// A fit of a random machine from one value per type, and what made the data.
 fn of_seed(seed: u64) -> (Fit, [[f64; 2]; 4]) {
-    let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+    let mut random = Random::new(seed);
     let shape = Shape { sockets: 1 + random.below(2), switches: 1 + random.below(2), gpus: 1 + random.below(3) };
-    let made = [random.ways(15.0, 60.0), random.ways(15.0, 60.0), random.ways(60.0, 200.0), random.ways(10.0, 60.0)];
+    let made = [
+        ways(&mut random, 15.0, 60.0),
+        ways(&mut random, 15.0, 60.0),
+        ways(&mut random, 60.0, 200.0),
+        ways(&mut random, 10.0, 60.0),
+    ];
     let truth = machine_of(&shape.text(&made));
     let start = machine_of(&shape.text(&[[30.0; 2], [30.0; 2], [100.0; 2], [30.0; 2]]));
     let mut all = experiments(&truth, &shape.devices(), &mut random);
-    measure(&truth, ("max-min", None), &mut all, || random.factor());
+    measure(&truth, ("max-min", None), &mut all, || random.factor(NOISE));
     (fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit"), made)
 }
 
@@ -147,10 +134,10 @@ fn one_direction_of_a_type_can_be_the_narrowest_in_the_place_of_another() {
     let (truth, start) =
         (machine_of(&shape.text(&made)), machine_of(&shape.text(&[[30.0; 2], [30.0; 2], [100.0; 2], [30.0; 2]])));
     let copies = [("gpu0", "cpu0"), ("gpu1", "cpu0"), ("cpu0", "gpu0"), ("cpu0", "gpu1")];
-    let mut random = Random(ChaCha8Rng::seed_from_u64(1));
+    let mut random = Random::new(1);
     let mut all: Vec<Experiment> =
         (0..5).flat_map(|_| copies.map(|(a, b)| group(&truth, "lone", &[(a, b, 1_000_000_000)]))).collect();
-    measure(&truth, ("max-min", None), &mut all, || random.factor());
+    measure(&truth, ("max-min", None), &mut all, || random.factor(NOISE));
     let found = fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit");
     accepted("one direction in the place of another", &start, &all, &found);
     for fitted in &found.parameters {
@@ -180,10 +167,10 @@ fn a_bandwidth_can_slow_the_copies_in_the_place_of_a_latency() {
         ends.iter().map(|&(a, b)| group(&truth, "lone", &[(a, b, size)])).collect()
     };
     let found = |other: u64, noise: f64| {
-        let mut random = Random(ChaCha8Rng::seed_from_u64(1));
+        let mut random = Random::new(1);
         let near = [lone(1_000_000_000, &near), lone(10_000_000, &near)].concat();
         let mut all = [near, lone(1_000_000_000, &far), lone(other, &far)].concat();
-        measure(&truth, ("max-min", None), &mut all, || 1.0 + noise * (random.factor() - 1.0));
+        measure(&truth, ("max-min", None), &mut all, || 1.0 + noise * (random.factor(NOISE) - 1.0));
         fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit")
     };
     let latency = |found: &Fit| {

@@ -3,6 +3,7 @@
 use crate::common::{accepted, group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
 use weir_calibrate::{Experiment, Fit, FitOptions, FitReport, Made, fit, text, warnings};
+use weir_report::text::ROWS;
 use weir_scenario::Machine;
 
 const GB: u64 = 1_000_000_000;
@@ -103,6 +104,19 @@ fn a_link_that_is_slower_gets_a_value_of_its_own() {
     assert!(found.parameters.iter().any(|f| f.parameter.name.contains(" at ")), "{:#?}", found.parameters);
 }
 
+/// As many rows as a table lists are all of them.
+#[test]
+fn a_table_that_holds_all_rows_says_nothing_of_others() {
+    let machine = pair([26.0, 25.0, 48.0]);
+    for (more, cut) in [(0, false), (1, true)] {
+        let mut experiments: Vec<Experiment> = lone(&machine, ROWS).into_iter().take(ROWS + more).collect();
+        measure_under(&machine, &machine.arbiters[0], &mut experiments, || 1.0);
+        let found = fitted(&machine, &experiments);
+        let report = FitReport { machine: &machine, experiments: &experiments, logs: &[], fit: &found, warnings: &[] };
+        assert_eq!(text(&report).contains("rows with the largest errors"), cut, "{more}");
+    }
+}
+
 /// Copies of 1 GB and of 16 B, whose 1.3 us are latency: without one, no bandwidth fits both, and nothing else is to blame.
 #[test]
 fn small_rows_without_a_latency_are_named_as_the_cause() {
@@ -127,6 +141,15 @@ fn small_rows_without_a_latency_are_named_as_the_cause() {
     assert!(text.contains(named) && text.contains("`tiny` of 16 B is off by a factor of"), "{text}");
     assert!(!text.contains("--devices") && !text.contains("the topology has the links"), "{text}");
     assert!(!advice(&experiments, Choice::Yes).contains("small rows"), "{}", advice(&experiments, Choice::Yes));
+    // Beside a large copy, a small one is no small row: what the copies share may be the cause.
+    let mut beside = experiments[..6].to_vec();
+    for (a, b) in [("gpu0", "gpu1"), ("gpu1", "gpu0")] {
+        let mut both = group(&machine, "both", &[(a, b, 16), (b, a, GB)]);
+        (both.rows[0].seconds, both.rows[1].seconds) = (1.3e-6, 0.02);
+        beside.push(both);
+    }
+    let text = advice(&beside, Choice::No);
+    assert!(text.contains("does not fit") && !text.contains("small rows"), "{text}");
     // Large rows that do not fit are no matter of latencies.
     experiments.truncate(6);
     experiments[0].rows[0].seconds = 0.2;

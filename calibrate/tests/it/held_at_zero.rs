@@ -1,6 +1,7 @@
 //! Times that a step takes below 0 are held there only as long as the rows ask for it.
 
-use crate::common::{accepted, built_in, group, machine, machine_of};
+use crate::common::{accepted, built_in, group, machine, machine_of, measure};
+use crate::random::Random;
 use weir_calibrate::fit::{Choice, Known, mean_error};
 use weir_calibrate::read::{ReadOptions, read_log_text};
 use weir_calibrate::{Experiment, FitOptions, fit};
@@ -102,6 +103,27 @@ fn a_time_per_byte_at_the_end_of_its_range_has_no_error() {
     accepted("a time per byte below 0", &machine, &experiments, &found);
     let of = found.parameters.iter().find(|f| f.parameter.name.starts_with("per_byte")).expect("it is fitted");
     assert_eq!(of.known, Known::AtLeast, "{:#?}", found.parameters);
+}
+
+/// A `tau` of 0.006 is so near 0 that a solver may have stopped short of it, but the rows rise on both sides of it: it has a value with
+/// an error.
+#[test]
+fn tau_beside_the_end_of_its_range_has_an_error() {
+    let machine = machine("topologies/cs-storm-t2.yaml", &[]);
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let once = [
+            group(&machine, "inside", &[("gpu0", "gpu1", 300_000_000)]),
+            group(&machine, "across", &[("gpu4", "gpu1", 300_000_000)]),
+        ];
+        let mut experiments: Vec<Experiment> = (0..4).flat_map(|_| once.clone()).collect();
+        measure(&machine, ("pcie-congestion", Some(0.006)), &mut experiments, || random.factor(4e-4));
+        let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
+        let found = fit(&machine, &built_in("pcie-congestion"), &experiments, &options).expect("a fit");
+        let tau = found.parameters.iter().find(|one| one.parameter.name.starts_with("tau")).expect("it is fitted");
+        let Known::Error(error) = tau.known else { panic!("{seed}: {:?}", tau.known) };
+        assert!((tau.value - 0.006).abs() < 5.0 * error && error < 1e-3, "{seed}: {} ± {error}", tau.value);
+    }
 }
 
 /// Copies across the root complex that are 5 % faster than inside a board ask for a `tau` below 0. It stays at 0, without an

@@ -93,6 +93,8 @@ fn a_doubtful_link_is_bound_by_the_fastest_generation() {
         ),
         ("pcie4-x8-doubtful: { bandwidth: 12GB/s }", "PCIe 6.0 x8, the fastest that there is, carries 59"),
         ("pcie: { bandwidth: 12GB/s }", "PCIe 6.0 x16, the fastest that there is, carries 118"),
+        // As fast as the fastest.
+        ("pcie-x16: { bandwidth: 118GB/s }", "PCIe 6.0 x16, the fastest that there is, carries 118"),
         // 7.9 GB/s are eight lanes of the third generation, or four of the fourth.
         ("slot-assumed: { generation: 3, width: 8 }", "PCIe 6.0 x8, the fastest that there is, carries 59"),
     ] {

@@ -1,37 +1,19 @@
-//! Fits to rows with 0.5 % of noise from machines, groups and options of many kinds: all that is printed of them, held against
-//! what was accepted.
+//! Fits to rows with 0.5 % of noise from machines, groups and options of many kinds: all that is printed of them, how often
+//! they simulate, and with which bandwidths, held against what was accepted.
 
-use crate::common::{built_in, group, machine_of, measure_under, printed, settings};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use crate::common::{group, machine_in, measure_under, printed, registry, settings};
+use crate::random::Random;
+use crate::watched::Watched;
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, fit};
-use weir_scenario::Machine;
+use weir_plugin_api::Registry;
+use weir_scenario::{ArbiterSpec, Machine};
 
 const NOISE: f64 = 0.005;
 const ARBITERS: [&str; 3] = ["max-min", "pcie-congestion", "equal-share"];
 
-/// Seeded numbers.
-struct Random(ChaCha8Rng);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        (self.0.next_u64() % most as u64) as usize
-    }
-
-    /// From 0 to below 1.
-    fn part(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About 1, as far off as the noise.
-    fn factor(&mut self) -> f64 {
-        1.0 + NOISE * ((0..12).map(|_| self.part()).sum::<f64>() - 6.0)
-    }
-}
-
 /// A machine of a kind with its values times these factors; in every other one the link of gpu1 is slower than its type.
-fn machine(kind: usize, slower: bool, factors: [f64; 4]) -> Machine {
+fn machine(registry: &Registry, kind: usize, slower: bool, factors: [f64; 4]) -> Machine {
     let [slot, up, latency, shared] = factors;
     let (slot, up, latency) = (24.0 * slot, 20.0 * up, 2_000.0 * latency);
     let types = format!(
@@ -69,7 +51,7 @@ fn machine(kind: usize, slower: bool, factors: [f64; 4]) -> Machine {
         _ => root(0, &switch(0)) + &root(1, &switch(1)),
     };
     let links = if kind == 2 { "links:\n  - { between: [rc0, rc1], type: sock }\n" } else { "" };
-    machine_of(&format!("{types}tree:\n{tree}{links}"))
+    machine_in(registry, &format!("{types}tree:\n{tree}{links}"))
 }
 
 /// Copies alone, both ways and of three at once, of 4 kB to 256 MB; of a third the last end alone was measured.
@@ -97,15 +79,20 @@ fn experiments(machine: &Machine, random: &mut Random) -> Vec<Experiment> {
 
 /// A fit of a seed, or why there is none.
 fn fitted(seed: u64) -> String {
-    let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+    let mut random = Random::new(seed);
     let kind = seed as usize % 4;
-    let factors = [0; 4].map(|_| 0.75 + 0.5 * random.part());
-    let (truth, start) = (machine(kind, seed % 8 > 3, factors), machine(kind, false, [1.0; 4]));
+    let factors = [0; 4].map(|_| 0.75 + 0.5 * random.uniform(0.0, 1.0));
+    let watched = Watched::new();
+    let truth = machine(&registry(), kind, seed % 8 > 3, factors);
+    let start = machine(&watched.registry, kind, false, [1.0; 4]);
     let mut all = experiments(&truth, &mut random);
     // What directions share is part of a machine's own arbiter.
-    let arbiter = if kind == 3 { start.arbiters[0].clone() } else { built_in(ARBITERS[seed as usize % 3]) };
+    let arbiter = match kind {
+        3 => start.arbiters[0].clone(),
+        _ => ArbiterSpec::plain(watched.registry.get(ARBITERS[seed as usize % 3]).expect("a built-in arbiter")),
+    };
     let of_truth = if kind == 3 { &truth.arbiters[0] } else { &arbiter };
-    measure_under(&truth, of_truth, &mut all, || random.factor());
+    measure_under(&truth, of_truth, &mut all, || random.factor(NOISE));
     let options = FitOptions {
         latency: [Choice::Auto, Choice::Yes, Choice::No][seed as usize / 2 % 3],
         finer: if seed.is_multiple_of(3) { Choice::Auto } else { Choice::No },
@@ -116,7 +103,7 @@ fn fitted(seed: u64) -> String {
         ..FitOptions::default()
     };
     match fit(&start, &arbiter, &all, &options) {
-        Ok(found) => printed(&start, &all, &found),
+        Ok(found) => format!("{}\n{}", printed(&start, &all, &found), watched.of(&start)),
         Err(error) => error.to_string(),
     }
 }

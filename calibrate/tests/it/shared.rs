@@ -176,6 +176,14 @@ fn rows_with_one_time_of_both_ways_ask_too() {
     experiments.push(tiny);
     assert!(all(&start, &experiments).contains("to link type `pcie`"), "{}", all(&start, &experiments));
     experiments.pop();
+    // The same bytes in four messages ask for the same.
+    let messages = experiments.iter().cloned().map(|mut e| {
+        e.messages = 4;
+        e.transfers.iter_mut().for_each(|t| t.bytes /= 4);
+        e
+    });
+    let asked = all(&start, &messages.collect::<Vec<_>>());
+    assert!(asked.contains("add `shared: 70.000GB/s` to link type `pcie`"), "{asked}");
     assert!(!all(&truth, &experiments).contains("add `"), "{}", all(&truth, &experiments));
     // Where the link between the sockets is the narrowest, it is what the directions may share.
     experiments[5].rows[0].seconds *= 1.5;
@@ -232,6 +240,19 @@ fn rows_ask_for_no_more_than_is_lacking() {
     let mut copies = [(a, b, GB), (b, a, GB), (a, c, GB), (c, a, GB)].map(|one| group(&plain, "lone", &[one])).to_vec();
     copies.push(group(&plain, "two each way", &[(a, b, GB), (b, a, GB), (a, c, GB), (c, a, GB)]));
     assert!(!said(&plain, &copies).contains("add `"), "{}", said(&plain, &copies));
+}
+
+/// Both ways together are held back by the memory, which the topology has: nothing is missing.
+#[test]
+fn what_the_topology_explains_asks_for_nothing() {
+    let machine = machine_of(&sockets("", ", memory: { bandwidth: 60GB/s }"));
+    let both = group(&machine, "both", &[("rc0/cpu", "rc0/gpu0", GB), ("rc0/gpu0", "rc0/cpu", GB)]);
+    let mut experiments = [lone(&machine), vec![both]].concat();
+    measure_under(&machine, &machine.arbiters[0], &mut experiments, || 1.0);
+    assert!(experiments[4].rows[0].seconds > 1.5 * experiments[0].rows[0].seconds, "they are slower than alone");
+    let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+    let text = warnings(&machine, &experiments, &fitted(&machine, &experiments), made).join("\n");
+    assert!(!text.contains("add `"), "{text}");
 }
 
 /// One direction is slower than the other alone, so that the time of both is its: 1 GB at 20 GB/s. Only what is slower than that asks for

@@ -1,10 +1,13 @@
 //! Times of experiments by hand, whatever is fitted to them.
 
+use std::sync::Arc;
+
 use crate::common::{built_in, group, machine_of};
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::Setting;
 use weir_calibrate::{Experiment, MeasuredEnd};
-use weir_scenario::Machine;
+use weir_plugin_api::{ArbiterEntry, CallError, FabricView, Flags, Grant, LinkId, Origin, PhaseView, RateArbiter};
+use weir_scenario::{ArbiterSpec, Machine};
 
 /// Devices with 1 µs and 10 GB/s up, and the rate of a host's slot.
 fn machine(host: &str) -> Machine {
@@ -69,4 +72,47 @@ fn no_size_and_no_rate_costs_digits() {
             near(&seconds(&machine, two), &[bytes as f64 / rate, 1e3 * bytes as f64 / rate]);
         }
     }
+}
+
+/// Refuses all routes, or fails.
+struct Stubborn(CallError);
+
+impl RateArbiter for Stubborn {
+    fn admit(&mut self, _: &[LinkId]) -> Result<(), CallError> {
+        Err(self.0.clone())
+    }
+
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
+        Err(self.0.clone())
+    }
+}
+
+/// Where an arbiter for PCIe refuses a route over other links, another one is named; where it fails, there is nothing to say.
+#[test]
+fn an_arbiter_that_refuses_a_route_is_told_from_one_that_fails() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { slot: { bandwidth: 10GB/s }, nvlink: { bandwidth: 40GB/s } }\ntree:\n  sw:\n    kind: switch\n    \
+         children: { 'gpu[0-1]': { kind: gpu, link: slot } }\nlinks: [{ between: [gpu0, gpu1], type: nvlink }]\n",
+    );
+    let experiments = [group(&machine, "one", &[("gpu0", "gpu1", 1_000)])];
+    let error = |error: CallError| {
+        let make = move |_: &FabricView<'_>, _: &str| Ok(Box::new(Stubborn(error.clone())) as Box<dyn RateArbiter>);
+        let entry = ArbiterEntry {
+            name: "stubborn".into(),
+            version: "1".into(),
+            flags: Flags::PURE.union(Flags::FOR_PCIE),
+            says_what_it_reads: true,
+            legend: Vec::new(),
+            params_schema: "{}".into(),
+            origin: Origin::BuiltIn,
+            make: Arc::new(make),
+            incremental: None,
+        };
+        let arbiter = ArbiterSpec::plain(&Arc::new(entry));
+        Simulator::new(&machine, &arbiter, &experiments).err().expect("it admits no route").to_string()
+    };
+    let refused = error(CallError::Refused("no such routes".into()));
+    assert!(refused.contains("no such routes") && refused.contains("max-min"), "{refused}");
+    let failed = error(CallError::Failed("out of order".into()));
+    assert!(failed.contains("out of order") && !failed.contains("max-min"), "{failed}");
 }

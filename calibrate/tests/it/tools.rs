@@ -166,6 +166,13 @@ fn matrices_of_rocm_tools_number_processors_and_gpus() {
         ("gpu0", "gpu1", 2, 90.0),
     ];
     assert_eq!(each(&machine, &log), expected);
+    // With a third GPU each pair stands twice, and each is one measurement.
+    let both = "          Device: 0,  AMD EPYC\n          Device: 1,  AMD,  GPU-aa,  07:0.0\n          Device: 2,  AMD,  GPU-bb,  c1:0.0\n          \
+                Device: 3,  AMD,  GPU-cc,  d1:0.0\n\n          Bidirectional copy peak bandwidth GB/s\n\n          D/D  0  1  2  3\n\n          \
+                0  N/A  10  11  12\n\n          1  10  N/A  13  14\n\n          2  11  13  N/A  15\n\n          3  12  14  15  N/A\n";
+    let (_, log) = read(&machine, both, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<f64> = each(&machine, &log).iter().map(|one| one.3).collect();
+    assert_eq!(found, [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]);
     let bench = "Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)\n SRC+EXE\\DST    CPU 00    CPU 01       \
                  GPU 00    GPU 01\n  CPU 00  ->     92.21    102.51        45.11     45.16\n\n  CPU 01  ->       N/A       N/A          N/A       N/A\n\n  \
                  GPU 00  ->       N/A       N/A          N/A       N/A\n\n  GPU 01  ->     55.47     55.54        57.39   2132.28\n";
@@ -390,6 +397,43 @@ fn rows_of_nccl_tests_without_a_header_are_recognised() {
     assert_eq!((kind, found.experiments.len()), (LogKind::Nccl, 1));
     let error = read(&machine, &rows.replace("28.56", "18.56"), &options).unwrap_err();
     assert!(error.contains("not recognised"), "{error}");
+}
+
+/// Numbers of tools are those of names, wherever the tree has them; names of two words are numbered as they stand.
+#[test]
+fn gpus_are_numbered_by_their_names() {
+    let log = "nvbandwidth Version: v0.8\n\nRunning device_to_host_memcpy_ce.\n 0 1 2\n0 20 21 22\n";
+    let ends = |names: [&str; 3]| {
+        let gpu = |name| format!("{name}: {{ kind: gpu, link: slot }}");
+        let machine = machine_of(&format!(
+            "weir: 1\nlink_types: {{ slot: {{ bandwidth: 50GB/s }} }}\ntree:\n  rc:\n    kind: root-complex\n    children:\n      \
+             cpu0: {{ kind: cpu, link: slot }}\n      {}\n",
+            names.map(gpu).join("\n      ")
+        ));
+        let (_, found) = read(&machine, log, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        each(&machine, &found).iter().map(|one| one.0.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(["gpu2", "gpu10", "gpu0"]), ["gpu0", "gpu2", "gpu10"]);
+    assert_eq!(ends(["gpu2", "fast1", "gpu0"]), ["gpu2", "fast1", "gpu0"]);
+}
+
+/// What all others read of a device, and what it writes to all, goes from it to them; the other way round for the other two tests.
+#[test]
+fn copies_of_one_device_and_all_others_have_their_directions() {
+    let machine = machine(SOCKETS, &[]);
+    for (test, outwards) in [
+        ("all_to_one_read_ce", true),
+        ("one_to_all_write_ce", true),
+        ("all_to_one_write_ce", false),
+        ("one_to_all_read_ce", false),
+    ] {
+        let log = format!("nvbandwidth Version: v0.8\n\nRunning {test}.\n 0 1 2\n0 20 21 22\n");
+        let (_, found) = read(&machine, &log, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let all = each(&machine, &found);
+        assert_eq!(all.iter().map(|one| one.2).collect::<Vec<_>>(), [2, 2, 2], "{test}");
+        let of_column: Vec<&str> = all.iter().map(|one| if outwards { one.0 } else { one.1 }).collect();
+        assert_eq!(of_column, ["gpu0", "gpu1", "gpu2"], "{test}");
+    }
 }
 
 /// As text and as JSON; the machine's name in brackets is no address.

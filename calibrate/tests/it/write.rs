@@ -1,14 +1,17 @@
 //! The calibrated topology simulates to the reported times, equal fits write equal bytes, and what was not fitted stays.
 
-use crate::common::{bandwidth_of, built_in, group, library, machine, measure, registry, values as of_arbiter};
+use crate::common::{
+    bandwidth_of, built_in, group, library, machine, machine_of, measure, registry, values as of_arbiter,
+};
 use proptest::prelude::*;
-use weir_calibrate::fit::Known;
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::{ParameterKind, Setting};
+use weir_calibrate::fit::{Choice, Known};
 use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Transfer, fit, write_topology};
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::{ArbiterParameter, LoadOptions, Machine};
 
+const GB: u64 = 1_000_000_000;
 const T2: &str = "topologies/cs-storm-t2.yaml";
 
 fn written(file: &str, arbiter: &str, experiments: &[Experiment]) -> (String, Machine) {
@@ -44,6 +47,32 @@ fn types_keep_their_places_and_comments() {
     assert!(text.starts_with("# Calibrated by `weir calibrate` from x.csv.\n# 2 rows fitted"), "{text}");
     let setting = weir_calibrate::fit::parameter::Setting::of(&read);
     assert!((bandwidth_of(&read, &setting, "pcie") / 13e9 - 1.0).abs() < 1e-8);
+}
+
+/// A changed value leaves the other keys of its type, and the comments between them, as they are.
+#[test]
+fn other_keys_of_a_changed_type_stay() {
+    let text = |slot: u32| {
+        format!(
+            "weir: 1\nlink_types:\n  slot:\n    # as measured\n    bandwidth: {slot}GB/s\n    latency: 1us # assumed\n  way:\n    \
+             up: 40GB/s # of the book\n    down: 30GB/s\ntree:\n  rc:\n    kind: root-complex\n    children:\n      \
+             sw: {{ kind: switch, link: way, children: {{ 'gpu[0-1]': {{ kind: gpu, link: slot }} }} }}\n"
+        )
+    };
+    let (truth, before) = (machine_of(&text(13)), text(12));
+    let start = machine_of(&before);
+    let mut experiments =
+        vec![group(&truth, "a", &[("gpu0", "gpu1", GB)]), group(&truth, "b", &[("gpu1", "gpu0", GB)])];
+    measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+    let options = FitOptions { latency: Choice::No, ..FitOptions::default() };
+    let found = fit(&start, &built_in("max-min"), &experiments, &options).expect("a fit");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("machine.yaml");
+    std::fs::write(&path, before).expect("a file");
+    let written = write_topology(&path, &start, &found, &LoadOptions::default(), &[]).expect("a text");
+    let kept = "\n    # as measured\n    bandwidth: 13GB/s\n    latency: 1us # assumed\n  way:\n    up: 40GB/s # of the book\n    \
+                down: 30GB/s\n";
+    assert!(written.contains(kept), "{written}");
 }
 
 /// PCIe by generation becomes a measured bandwidth; its latency is added.
