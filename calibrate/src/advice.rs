@@ -148,7 +148,9 @@ fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> 
     if let Some(row) = together {
         let others = made.arbiters.iter().map(String::as_str).filter(|name| *name != made.arbiter);
         let others: Vec<&str> = others.collect();
-        all.push(format!("try another arbiter (--arbiter {})", others.join(", ")));
+        if !others.is_empty() {
+            all.push(format!("try another arbiter (--arbiter {})", others.join(", ")));
+        }
         let name = &experiments[row.experiment].name;
         all.push(format!("measure the copies of `{name}` alone, too: what they share is then seen"));
     } else {

@@ -135,3 +135,33 @@ pub(crate) fn check_schema(field: &'static str, schema: &str) -> Result<serde_js
     let problem = format!("{problem}; write a JSON Schema such as {{\"type\": \"object\"}}");
     Err(TableError::Text { field, problem })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+
+    #[test]
+    fn names_are_words_and_digits_joined_by_hyphens() {
+        for name in ["a", "max-min", "a1-2b", "x9"] {
+            check_name("name", name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        for name in ["", "-", "-a", "a-", "a--b", "1a", "9", "A", "aB", "a_b", "a b", "ä"] {
+            assert!(check_name("name", name).is_err(), "{name}");
+        }
+        let words = |field| check_name(field, "A").expect_err("an upper-case word").to_string();
+        assert!(words("name").contains("is `A`") && words("operations").contains("has `A`"), "{}", words("operations"));
+    }
+
+    #[test]
+    fn a_text_may_be_as_long_as_is_said() {
+        let of = |length: usize| {
+            let bytes = CString::new(vec![b'a'; length]).expect("no NUL");
+            // SAFETY: it ends with a NUL.
+            unsafe { text("version", bytes.as_ptr()) }.map(|text| text.len())
+        };
+        assert_eq!(of(MAX_TEXT).expect("not too long"), MAX_TEXT);
+        assert!(of(MAX_TEXT + 1).is_err());
+    }
+}

@@ -168,3 +168,52 @@ pub(crate) fn wrong_step(step: &Step, transfers: usize, links: u32) -> Option<St
     let is_rate = rate.is_finite() && rate >= 0.0;
     (!is_rate).then(|| format!("emits a step for transfer {transfer} with {rate} B/s; a rate is finite and at least 0"))
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::Cause;
+
+    use super::*;
+
+    /// Of two transfers and three links.
+    #[test]
+    fn bindings_name_links_and_transfers_that_exist() {
+        let wrong = |link: u32, by: u32| {
+            let one = Binding::new(LinkId(link), Cause::SharedLink, by);
+            wrong_binding(&[Binding::NONE, one], 3)
+        };
+        for (link, by) in [(0, 0), (2, 1), (u32::MAX, u32::MAX), (2, u32::MAX), (u32::MAX, 1)] {
+            assert_eq!(wrong(link, by), None, "{link} {by}");
+        }
+        for (link, by) in [(3, 0), (3, u32::MAX), (0, 2), (u32::MAX, 2), (3, 2)] {
+            let what = wrong(link, by).unwrap_or_else(|| panic!("{link} {by}"));
+            assert!(what.starts_with("binds transfer 1 of 2 "), "{what}");
+        }
+    }
+
+    #[test]
+    fn steps_name_what_exists_and_have_a_rate() {
+        let wrong = |transfer: u32, link: u32, rate: f64, because: &[u32]| {
+            let (step, because) = ("share".to_owned(), because.to_vec());
+            wrong_step(&Step { transfer, region: 0, step, link: LinkId(link), rate, because }, 2, 3).is_some()
+        };
+        for (transfer, link, rate, because) in
+            [(0, 0, 0.0, &[][..]), (1, 2, 0.5, &[0, 1]), (1, u32::MAX, 1e300, &[1]), (0, 0, f64::MIN_POSITIVE, &[])]
+        {
+            assert!(!wrong(transfer, link, rate, because), "{transfer} {link} {rate} {because:?}");
+        }
+        for (transfer, link, rate, because) in [
+            (2, 0, 1.0, &[][..]),
+            (0, 3, 1.0, &[]),
+            (0, 0, 1.0, &[0, 2]),
+            (0, 0, -0.5, &[]),
+            (0, 0, f64::INFINITY, &[]),
+            (0, 0, f64::NAN, &[]),
+            (2, 3, 1.0, &[]),
+            (2, u32::MAX, 1.0, &[]),
+            (u32::MAX, 0, 1.0, &[]),
+        ] {
+            assert!(wrong(transfer, link, rate, because), "{transfer} {link} {rate} {because:?}");
+        }
+    }
+}

@@ -291,10 +291,12 @@ unsafe extern "C" fn emit_alternative(chooser: *const Chooser, alternative: *con
 
 #[cfg(test)]
 mod tests {
-    use weir_plugin_api::Plan;
-    use weir_plugin_api::abi::{EngineRecord, Planner, TaskRecord, WaitRecord};
+    use weir_plugin_api::abi::{
+        AlternativeRecord, Chooser, EngineRecord, EstimateRecord, Estimator, Planner, TaskRecord, WaitRecord, code,
+    };
+    use weir_plugin_api::{Estimates, Plan};
 
-    use super::{Limits, PlanSink};
+    use super::{AlternativeSink, EstimateSink, Limits, PlanSink};
 
     const SMALL: Limits = Limits { tasks: 2, waits: 3, engines: 1, answers: 0, text: 9 };
 
@@ -343,5 +345,27 @@ mod tests {
         assert_eq!(emit(&[("a", 2), ("b", 2), ("c", 0)], 0), (vec![0, none, none], refusal("than 3 waits"), 1));
         assert_eq!(emit(&[("c", 0)], 2), (vec![0, none, none], refusal("than 1 engines"), 0));
         assert_eq!(emit(&[("a", 0), ("123456789", 0)], 0), (vec![0, none], refusal("text than an answer may have"), 1));
+    }
+
+    /// 10 000 answers are what a person reads, and no more than that.
+    #[test]
+    fn answers_for_a_person_have_an_end() {
+        let most = super::LIMITS.answers;
+        let (mut estimates, mut alternatives) = (Estimates::default(), Vec::new());
+        let mut sink = EstimateSink::new(&mut estimates);
+        let estimator = Estimator { context: (&raw mut sink).cast(), ..EstimateSink::ESTIMATOR };
+        let estimate = EstimateRecord { formula: b"f"[..].into(), because: b""[..].into(), seconds: 1.0, relation: 1 };
+        // SAFETY: estimator and record are valid here.
+        let emit = || unsafe { (estimator.emit_estimate)(&raw const estimator, &raw const estimate) };
+        assert_eq!((0..=most).map(|_| emit()).filter(|&code| code == code::OK).count(), most);
+        assert_eq!(sink.wrong.take().as_deref(), Some("emits more than 10000 estimates"));
+        let mut sink = AlternativeSink::new(&mut alternatives);
+        let chooser = Chooser { context: (&raw mut sink).cast(), ..AlternativeSink::CHOOSER };
+        let alternative = AlternativeRecord { label: b"l"[..].into(), operation: b"{}"[..].into() };
+        // SAFETY: as above.
+        let emit = || unsafe { (chooser.emit_alternative)(&raw const chooser, &raw const alternative) };
+        assert_eq!((0..=most).map(|_| emit()).filter(|&code| code == code::OK).count(), most);
+        assert_eq!(sink.wrong.take().as_deref(), Some("emits more than 10000 alternatives"));
+        assert_eq!((estimates.list.len(), alternatives.len()), (most, most));
     }
 }

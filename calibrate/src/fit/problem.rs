@@ -342,5 +342,6 @@ mod tests {
         assert_eq!(all, [2_000.0, 3_000.0, 2_000.0, 2_000.0]);
         assert_eq!(range(&all), [2_000.0, 3_000.0]);
         assert_eq!(range(&[0.0, 7.0]), [7.0, 7.0]);
+        assert_eq!(range(&[0.5, 0.25]), [0.25, 0.5]);
     }
 }

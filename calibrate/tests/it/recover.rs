@@ -262,6 +262,22 @@ fn latencies_stay_where_all_copies_have_one_size() {
     assert_eq!(names, ["latency of pcie"]);
 }
 
+/// 64 messages of 1 MB in flight hide the latency as an endless copy does. Beside one such message alone they tell it, though all
+/// have one size.
+#[test]
+fn messages_in_flight_tell_a_latency_from_a_bandwidth() {
+    let pcie = [("link_types.pcie", "{ bandwidth: 14GB/s, latency: 3us }")];
+    let (truth, start) = (machine(T2, &pcie), machine(T2, &[]));
+    let one = group(&truth, "one", &[("gpu0", "gpu1", MB)]);
+    let many = Experiment { messages: 64, steps: 0, ..one.clone() };
+    for (mut experiments, told) in [(vec![one.clone(), many], true), (vec![one.clone(), one], false)] {
+        measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+        let found = run(&start, "max-min", &experiments, &FitOptions::default());
+        let latency = found.parameters.iter().find(|f| f.parameter.name == "latency of pcie").map(|f| f.value);
+        assert_eq!(latency.is_some_and(|latency| (latency / 3e-6 - 1.0).abs() < 1e-6), told, "{latency:?}");
+    }
+}
+
 /// tau = 1 − 1/1.21 and 300 MB / 25.2829 ms (Martinasso et al., SC16, section VII).
 #[test]
 fn the_published_way_to_tau() {

@@ -166,6 +166,14 @@ impl Small {
         }
     }
 
+    /// The same with the first transfers alone.
+    pub fn of_first(mut self, count: usize) -> Self {
+        self.id.truncate(count);
+        self.class.truncate(count);
+        self.arrival.truncate(count);
+        self
+    }
+
     pub fn fabric(&self) -> FabricView<'_> {
         FabricView {
             bandwidth: (&self.bandwidth).into(),

@@ -8,6 +8,7 @@ mod faithful;
 
 mod bad_libraries;
 mod bad_models;
+mod children;
 mod configuration;
 mod ends;
 mod examples;
