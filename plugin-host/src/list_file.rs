@@ -98,3 +98,23 @@ pub(crate) fn why(error: &io::Error) -> String {
         _ => format!("{kind}; check the folder and the space left"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_may_be_as_long_as_is_said() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let file = folder.path().join("list");
+        let list = format!("{{\"format\":{WITHOUT_DIGEST},\"plugins\":[]}}");
+        for (bytes, fine) in [(MOST_BYTES, true), (MOST_BYTES + 1, false)] {
+            let spaces = " ".repeat(bytes as usize - list.len());
+            std::fs::write(&file, format!("{list}{spaces}")).expect("a file");
+            match read(&file) {
+                Ok(plugins) => assert!(fine && plugins.is_empty(), "{bytes}"),
+                Err(error) => assert!(!fine && error.contains("it has more than 16 MiB"), "{bytes}: {error}"),
+            }
+        }
+    }
+}

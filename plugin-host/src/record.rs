@@ -62,3 +62,29 @@ pub(crate) fn libraries() -> impl Iterator<Item = &'static Record> {
         .filter(move |(at, record)| all().take(*at).all(|other| other.path() != record.path()))
         .map(|(_, record)| record)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, since records are kept for the whole process.
+    #[test]
+    fn a_plugin_has_one_record_until_there_are_too_many() {
+        let of = |plugin: &str, path: &str| std::ptr::from_ref(record(plugin, Path::new(path)));
+        let name = |plugin: &str, path: &str| record(plugin, Path::new(path)).plugin().to_vec();
+        let (first, second) = (of("first", "a.so"), of("second", "a.so"));
+        assert!(first != second && first != of("first", "b.so") && first == of("first", "a.so"));
+        #[cfg(unix)]
+        {
+            let paths: Vec<&[u8]> = libraries().map(Record::path).collect();
+            assert_eq!(paths.iter().filter(|path| **path == b"a.so").count(), 1, "{paths:?}");
+            assert!(paths.contains(&b"b.so".as_slice()));
+        }
+        let long = "n".repeat(200);
+        assert_eq!(name(&long, "c.so"), long.as_bytes()[..64]);
+        let all: Vec<Vec<u8>> = (0..RECORDS.len()).map(|at| name(&format!("number-{at}"), "d.so")).collect();
+        assert_eq!((all[0].as_slice(), all[RECORDS.len() - 1].as_slice()), (&b"number-0"[..], &b"one of many"[..]));
+        assert_eq!(of("number-0", "d.so"), of("number-0", "d.so"));
+        assert_eq!(of("one", "e.so"), of("another", "f.so"), "the last is shared");
+    }
+}

@@ -11,8 +11,8 @@ use weir_plugin_api::{
 };
 
 use super::plans::PlanFrame;
-use super::ports::CommitFrame;
-use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame};
+use super::ports::{CommitFrame, GrantFrame};
+use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame, RoutesFrame};
 use super::wire::{ArbiterListing, Ask, Listing, ModelListing, PortListing, StepFrame, Tell, receive, send};
 use crate::descriptors::child_pipes;
 use crate::failures;
@@ -111,74 +111,60 @@ fn out_of_step() -> CallError {
     CallError::Failed("the plugin's process was asked what makes no sense".to_owned())
 }
 
+/// What was asked is done, and there is nothing to tell.
+fn done<T>(_: T) -> Tell {
+    Tell::Done
+}
+
 impl Served {
     fn answer(&mut self, ask: Ask, pipe: &mut Pipe) -> Result<Tell, CallError> {
         match ask {
-            Ask::CreateArbiter { name, fabric, params } => {
-                self.clear();
-                self.fabric.update(fabric).ok_or_else(out_of_step)?;
-                let entry = self.library.arbiters.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
-                self.instance = Instance::Arbiter((entry.make)(&self.fabric.view(), &params)?);
-            }
-            Ask::CreatePort { name, fabric, params } => {
-                self.clear();
-                self.fabric.update(fabric).ok_or_else(out_of_step)?;
-                let entry = self.library.ports.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
-                self.instance = Instance::Port((entry.make)(&self.fabric.view(), &params)?);
-            }
-            Ask::CreateModel { name } => {
-                self.clear();
-                let entry = self.library.models.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
-                self.instance = Instance::Model((entry.make)()?);
-            }
-            Ask::Admit(route) => {
-                let route: Vec<_> = route.into_iter().map(LinkId).collect();
-                self.arbiter()?.admit(&route)?;
-            }
-            Ask::Allocate(frame) => return self.allocate(frame),
-            Ask::Explain(frame) => return self.explain(frame),
-            Ask::Capacity { link, routes } => {
-                self.phase.update_routes(routes).ok_or_else(out_of_step)?;
-                let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
-                return arbiter.capacity(LinkId(link), &self.phase.routes()).map(Tell::Capacity);
-            }
-            Ask::Reset => self.arbiter()?.reset(),
-            Ask::Choose { grants, view } => {
-                let port = self.committed(&grants)?;
-                return view.show(|ask| port.choose(ask)).map(Tell::Slot);
-            }
-            Ask::Commit(grants) => {
-                self.committed(&grants)?;
-            }
-            Ask::PortState(out) => {
-                let mut words = Vec::new();
-                let is_told = self.committed(&[])?.state(LinkId(out), &mut words)?;
-                return Ok(Tell::State(is_told.then_some(words)));
-            }
-            Ask::Plan { operation, fabric } => {
-                let mut plan = Plan::new();
-                self.model(fabric, pipe, |model, around| model.plan(&operation, around, &mut plan))?;
-                return Ok(Tell::Plan(PlanFrame::from(&plan)));
-            }
-            Ask::Estimate { operation, fabric } => {
-                let mut estimates = Estimates::default();
-                self.model(fabric, pipe, |model, around| model.estimate(&operation, around, &mut estimates))?;
-                return Ok(Tell::Estimates(estimates.into()));
-            }
-            Ask::Alternatives { operation, fabric } => {
-                let mut list = Vec::new();
-                self.model(fabric, pipe, |model, around| model.alternatives(&operation, around, &mut list))?;
-                return Ok(Tell::Alternatives(list.into()));
-            }
-            Ask::Destroy => {
-                self.clear();
-                if let Some((_, error)) = failures::take().pop() {
-                    return Err(error);
-                }
-            }
-            Ask::Route(_) | Ask::End => return Err(out_of_step()),
+            Ask::CreateArbiter { name, fabric, params } => self.create_arbiter(&name, fabric, &params).map(done),
+            Ask::CreatePort { name, fabric, params } => self.create_port(&name, fabric, &params).map(done),
+            Ask::CreateModel { name } => self.create_model(&name).map(done),
+            Ask::Admit(route) => self.admit(route).map(done),
+            Ask::Allocate(frame) => self.allocate(frame),
+            Ask::Explain(frame) => self.explain(frame),
+            Ask::Capacity { link, routes } => self.capacity(LinkId(link), routes).map(Tell::Capacity),
+            Ask::Reset => self.arbiter().map(|arbiter| done(arbiter.reset())),
+            Ask::Choose { grants, view } => self.choose(&grants, &view).map(Tell::Slot),
+            Ask::Commit(grants) => self.committed(&grants).map(done),
+            Ask::PortState(out) => self.port_state(LinkId(out)).map(Tell::State),
+            Ask::Plan { operation, fabric } => self.plan(&operation, fabric, pipe),
+            Ask::Estimate { operation, fabric } => self.estimate(&operation, fabric, pipe),
+            Ask::Alternatives { operation, fabric } => self.alternatives(&operation, fabric, pipe),
+            Ask::Destroy => self.destroy().map(done),
+            Ask::Route(_) | Ask::End => Err(out_of_step()),
         }
-        Ok(Tell::Done)
+    }
+
+    fn create_arbiter(&mut self, name: &str, fabric: FabricFrame, params: &str) -> Result<(), CallError> {
+        self.clear();
+        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        let entry = self.library.arbiters.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+        self.instance = Instance::Arbiter((entry.make)(&self.fabric.view(), params)?);
+        Ok(())
+    }
+
+    fn create_port(&mut self, name: &str, fabric: FabricFrame, params: &str) -> Result<(), CallError> {
+        self.clear();
+        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        let entry = self.library.ports.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+        self.instance = Instance::Port((entry.make)(&self.fabric.view(), params)?);
+        Ok(())
+    }
+
+    fn create_model(&mut self, name: &str) -> Result<(), CallError> {
+        self.clear();
+        let entry = self.library.models.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+        self.instance = Instance::Model((entry.make)()?);
+        Ok(())
+    }
+
+    /// Destroys the instance, and tells what went wrong meanwhile.
+    fn destroy(&mut self) -> Result<(), CallError> {
+        self.clear();
+        failures::take().pop().map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// Forgets the instance, and what it was shown.
@@ -194,11 +180,32 @@ impl Served {
         }
     }
 
+    fn admit(&mut self, route: Vec<u32>) -> Result<(), CallError> {
+        let route: Vec<_> = route.into_iter().map(LinkId).collect();
+        self.arbiter()?.admit(&route)
+    }
+
+    fn capacity(&mut self, link: LinkId, routes: RoutesFrame) -> Result<Option<f64>, CallError> {
+        self.phase.update_routes(routes).ok_or_else(out_of_step)?;
+        let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
+        arbiter.capacity(link, &self.phase.routes())
+    }
+
     /// The port arbiter, after these grants.
     fn committed(&mut self, grants: &[CommitFrame]) -> Result<&mut dyn PortArbiter, CallError> {
         let Instance::Port(port) = &mut self.instance else { return Err(out_of_step()) };
         grants.iter().try_for_each(|grant| grant.show(|grant| port.commit(grant)))?;
         Ok(&mut **port)
+    }
+
+    fn choose(&mut self, grants: &[CommitFrame], view: &GrantFrame) -> Result<u32, CallError> {
+        let port = self.committed(grants)?;
+        view.show(|ask| port.choose(ask))
+    }
+
+    fn port_state(&mut self, out: LinkId) -> Result<Option<Vec<u64>>, CallError> {
+        let mut words = Vec::new();
+        Ok(self.committed(&[])?.state(out, &mut words)?.then_some(words))
     }
 
     fn allocate(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {
@@ -228,6 +235,25 @@ impl Served {
         Ok(Tell::Steps(explains.then(|| frames.collect())))
     }
 
+    fn plan(&mut self, operation: &str, fabric: FabricFrame, pipe: &mut Pipe) -> Result<Tell, CallError> {
+        let mut plan = Plan::new();
+        self.model(fabric, pipe, |model, around| model.plan(operation, around, &mut plan))?;
+        Ok(Tell::Plan(PlanFrame::from(&plan)))
+    }
+
+    fn estimate(&mut self, operation: &str, fabric: FabricFrame, pipe: &mut Pipe) -> Result<Tell, CallError> {
+        let mut estimates = Estimates::default();
+        self.model(fabric, pipe, |model, around| model.estimate(operation, around, &mut estimates))?;
+        Ok(Tell::Estimates(estimates.into()))
+    }
+
+    fn alternatives(&mut self, operation: &str, fabric: FabricFrame, pipe: &mut Pipe) -> Result<Tell, CallError> {
+        let mut list = Vec::new();
+        self.model(fabric, pipe, |model, around| model.alternatives(operation, around, &mut list))?;
+        Ok(Tell::Alternatives(list.into()))
+    }
+
+    /// Asks the model about an operation beside a fabric.
     fn model(
         &mut self,
         fabric: FabricFrame,

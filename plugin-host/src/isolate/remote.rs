@@ -365,3 +365,41 @@ impl Model for RemoteModel {
             .map_or(Ok(()), |wrong| Err(self.remote.failed(Call::Alternatives, &wrong)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::{NodeKind, RouteLookup, Slice};
+
+    use super::*;
+
+    /// Knows two nodes.
+    struct Two;
+
+    impl RouteLookup for Two {
+        fn route(&self, from: NodeId, to: NodeId) -> Option<weir_plugin_api::RouteInfo> {
+            assert!(from.0 < 2 && to.0 < 2, "{from:?} {to:?}");
+            Some(weir_plugin_api::RouteInfo { bandwidth: 8.0, latency_ps: 3.0, links: 2 })
+        }
+    }
+
+    /// The memory of a child is the plugin's: it may ask for any number.
+    #[test]
+    fn routes_are_looked_up_between_nodes_that_exist() {
+        let node_kind = [NodeKind::Gpu; 2];
+        let none = || Slice::from(&[][..]);
+        let fabric = FabricView {
+            bandwidth: Slice::from(&[][..]),
+            from: none(),
+            to: none(),
+            direction: Slice::from(&[][..]),
+            depth: none(),
+            kind: Slice::from(&[][..]),
+            node_kind: node_kind[..].into(),
+        };
+        let around = Surroundings { fabric: &fabric, routes: &Two };
+        assert_eq!(found(&around, 0, 1), Some((8.0, 3.0, 2)));
+        for (from, to) in [(0, 2), (2, 1), (2, 2), (u32::MAX, 0)] {
+            assert_eq!(found(&around, from, to), None, "{from} {to}");
+        }
+    }
+}
