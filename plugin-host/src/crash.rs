@@ -177,3 +177,26 @@ fn end(words: &[u8]) {
     // SAFETY: nothing runs after it, no handler of the plugin's either.
     unsafe { libc::_exit(EXIT.load(Ordering::Relaxed)) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_their_names() {
+        for (signal, name) in SIGNALS.into_iter().chain(TIMERS) {
+            assert_eq!(name_of(signal), name);
+        }
+        assert_eq!(name_of(libc::SIGUSR1), "a signal");
+    }
+
+    /// Nobody in this process has said what these two do, until the test does.
+    #[test]
+    fn a_timer_that_somebody_waits_for_is_left_alone() {
+        assert!(is_default(libc::SIGURG) && is_default(libc::SIGWINCH));
+        // SAFETY: both signals are ignored by default.
+        unsafe { libc::signal(libc::SIGURG, libc::SIG_IGN) };
+        assert!(!is_default(libc::SIGURG) && is_default(libc::SIGWINCH));
+        assert!(!is_default(-1), "there is no such signal");
+    }
+}

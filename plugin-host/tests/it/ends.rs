@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use crate::common::{Small, arbiter_of, program, variant};
 use tempfile::TempDir;
 use weir_plugin_api::Registry;
-use weir_plugin_host::{Library, OwnEnd, Place, Watchdog, end_at_once, load_file, name_crashes, take_failures};
+use weir_plugin_host::{
+    Library, OwnEnd, Place, Watchdog, end_at_once, load_file, name_crashes, stdout_was_closed, take_failures,
+};
 
 /// The library that the process opens.
 const LIBRARY: &str = "WEIR_TEST_LIBRARY";
@@ -50,6 +52,19 @@ fn the_program() {
     }
     std::thread::sleep(Duration::from_secs(60));
     drop(made);
+}
+
+/// Started a second time without one, the test sees that.
+#[test]
+fn a_closed_stdout_is_known() {
+    const CLOSED: &str = "WEIR_TEST_CLOSED";
+    assert_eq!(stdout_was_closed(), std::env::var_os(CLOSED).is_some());
+    if !stdout_was_closed() {
+        let mut program = Command::new("sh");
+        program.args(["-c", r#"exec "$0" "$@" >&-"#]).arg(std::env::current_exe().expect("a test has a program"));
+        program.args(["--exact", "ends::a_closed_stdout_is_known"]).env(CLOSED, "1");
+        assert!(program.status().expect("it starts").success());
+    }
 }
 
 extern "C" fn interrupted(_: libc::c_int) {
