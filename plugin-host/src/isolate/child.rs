@@ -126,7 +126,7 @@ impl Served {
             Ask::Allocate(frame) => self.allocate(frame),
             Ask::Explain(frame) => self.explain(frame),
             Ask::Capacity { link, routes } => self.capacity(LinkId(link), routes).map(Tell::Capacity),
-            Ask::Reset => self.arbiter().map(|arbiter| done(arbiter.reset())),
+            Ask::Reset => self.arbiter().map(RateArbiter::reset).map(done),
             Ask::Choose { grants, view } => self.choose(&grants, &view).map(Tell::Slot),
             Ask::Commit(grants) => self.committed(&grants).map(done),
             Ask::PortState(out) => self.port_state(LinkId(out)).map(Tell::State),
