@@ -109,3 +109,27 @@ pub(super) fn needed(problem: &Problem<'_>, mut solved: Solved) -> Result<Solved
     }
     Ok(solved)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bandwidth of a type, one of a single link, and a parameter of the arbiter, which is of no type either.
+    #[test]
+    fn only_bandwidths_are_of_single_links() {
+        let of = |kind, of_type| Parameter {
+            name: String::new(),
+            kind,
+            links: Vec::new(),
+            shared: Vec::new(),
+            of_type,
+            direction: Direction::Both,
+            start: 1.0,
+            marked: None,
+        };
+        use ParameterKind::{Arbiter, Bandwidth};
+        let parameters = vec![of(Bandwidth, Some(0)), of(Bandwidth, None), of(Arbiter, None)];
+        let solved = Solved { parameters, at: vec![], zero: vec![], idle: vec![], squares: 0.0 };
+        assert_eq!(of_single_links(&solved), 1);
+    }
+}

@@ -2,13 +2,11 @@
 
 use serde_json::Value;
 
-/// A value with the byte where it begins.
+/// A value with the place where it begins; line and column from 1.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Placed {
-    /// The byte of the text at which it begins.
-    pub(super) at: usize,
-    /// How many bytes of the text it is.
-    pub(super) length: usize,
+    pub(super) line: u32,
+    pub(super) column: u32,
     pub(super) data: Data,
 }
 
@@ -28,8 +26,8 @@ impl Placed {
     pub(super) fn read(text: &str) -> Result<Self, serde_json::Error> {
         // Checks the text, the depth of its nesting too, so that the walk need not.
         let root: Value = serde_json::from_str(text)?;
-        let nothing = Self { at: 0, length: text.len(), data: Data::Single(root) };
-        Ok(Walk { text, at: 0 }.value().unwrap_or(nothing))
+        let nothing = Self { line: 1, column: 1, data: Data::Single(root) };
+        Ok(Walk { text, at: 0, counted: 0, line: 1, column: 1 }.value().unwrap_or(nothing))
     }
 
     /// The value of a key of a map, of the last one where it stands twice.
@@ -60,12 +58,17 @@ impl Placed {
 struct Walk<'a> {
     text: &'a str,
     at: usize,
+    /// The byte whose line and column are known: counting from the first for each value would take the square of the text.
+    counted: usize,
+    line: u32,
+    column: u32,
 }
 
 impl Walk<'_> {
     fn value(&mut self) -> Option<Placed> {
         self.space();
         let begin = self.at;
+        let (line, column) = self.place();
         let data = match self.next()? {
             b'{' => Data::Map(self.parts(b'}', |walk| {
                 let key = walk.value()?.text()?.to_owned();
@@ -90,7 +93,16 @@ impl Walk<'_> {
                 Data::Single(serde_json::from_str(self.text.get(begin..self.at)?).ok()?)
             }
         };
-        Some(Placed { at: begin, length: self.at - begin, data })
+        Some(Placed { line, column, data })
+    }
+
+    /// The line and column of what comes next.
+    fn place(&mut self) -> (u32, u32) {
+        for next in self.text.get(self.counted..self.at).unwrap_or("").chars() {
+            (self.line, self.column) = if next == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
+        }
+        self.counted = self.at;
+        (self.line, self.column)
     }
 
     fn parts<T>(&mut self, end: u8, mut part: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -141,8 +153,10 @@ mod tests {
 
     /// Every value, read from its place alone, is itself.
     fn in_place(text: &str, placed: &Placed) {
-        let part = &text[placed.at..placed.at + placed.length];
-        assert_eq!(serde_json::from_str::<Value>(part).unwrap(), plain(placed));
+        let line = text.split_inclusive('\n').take(placed.line as usize - 1).map(str::len).sum::<usize>();
+        let (byte, _) = text[line..].char_indices().nth(placed.column as usize - 1).unwrap();
+        let first = serde_json::Deserializer::from_str(&text[line + byte..]).into_iter::<Value>().next();
+        assert_eq!(first.unwrap().unwrap(), plain(placed));
         match &placed.data {
             Data::Single(_) => {}
             Data::List(items) => items.iter().for_each(|item| in_place(text, item)),

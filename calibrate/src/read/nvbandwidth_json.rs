@@ -23,7 +23,7 @@ pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>>
             Some(why) => (why, format!("nvbandwidth stopped with an error: {}", number::excerpt(&why.cell_text()))),
             None => (title.unwrap_or(&root), "the log has no nvbandwidth.testcases".to_owned()),
         };
-        source.error(span(source, at), message, "save the whole output of `nvbandwidth -j`")
+        source.error(span(at), message, "save the whole output of `nvbandwidth -j`")
     })?;
     let mib = within("bufferSize").and_then(|size| size.cell_text().parse::<u64>().ok());
     let bytes = mib.filter(|mib| (1..=1 << 30).contains(mib)).map(|mib| mib << 20);
@@ -43,7 +43,7 @@ fn test(source: &Source<'_>, case: &Placed) -> Result<TestCase, Box<Diagnostic>>
             let (name, count) = (number::excerpt(&name), values.len());
             let message = format!("row {} of `{name}` has {count} cells, the first has {width}", at + 1);
             let help = "the log was changed or cut off: save the whole output of `nvbandwidth -j` again";
-            return Err(source.error(span(source, cells), message, help));
+            return Err(source.error(span(cells), message, help));
         }
         let cell = |value: &Placed| TestCell { text: value.cell_text(), at: place(source, value) };
         Ok(values.iter().map(cell).collect())
@@ -67,14 +67,10 @@ fn unusable(case: &Placed) -> Option<String> {
     None
 }
 
-/// The line and column of a value.
 fn place(source: &Source<'_>, value: &Placed) -> Position {
-    let before = source.text.get(..value.at).unwrap_or("");
-    let line = before.rsplit('\n').next().unwrap_or("");
-    source.place(before.matches('\n').count() as u32 + 1, line.chars().count() as u32 + 1)
+    source.place(value.line, value.column)
 }
 
-fn span(source: &Source<'_>, value: &Placed) -> Span {
-    let Position { line, column, .. } = place(source, value);
-    Span { line, column, width: 1 }
+fn span(value: &Placed) -> Span {
+    Span { line: value.line, column: value.column, width: 1 }
 }

@@ -151,4 +151,27 @@ fn tau_at_the_end_of_its_range_is_no_value_with_an_error() {
     };
     assert!((error / of("bandwidth").value / expected - 1.0).abs() < 1e-3, "{error}, {expected}");
     assert_eq!(found.freedom, 5);
+    // The same where they are less than a hundredth faster.
+    let near: Vec<Experiment> =
+        times[..3].iter().map(copy).chain([25.1, 25.12, 25.08].map(|ms| copy(&("gpu4", ms)))).collect();
+    let found = fit(&machine, &built_in("pcie-congestion"), &near, &options).expect("a fit");
+    let tau = found.parameters.iter().find(|f| f.parameter.name.starts_with("tau")).expect("it is fitted");
+    assert_eq!((tau.value, tau.known), (0.0, Known::AtLeast));
+}
+
+/// Copies across the root complex that are three times as slow ask for a `tau` of 2/3, and it is just below 1/2 at most.
+#[test]
+fn tau_at_the_other_end_of_its_range_is_no_value_either() {
+    let machine = machine("topologies/cs-storm-t2.yaml", &[]);
+    let times = [("gpu1", 25.3), ("gpu1", 25.2), ("gpu4", 75.6), ("gpu4", 75.9), ("gpu4", 76.1)];
+    let copy = |(to, ms): (&str, f64)| {
+        let mut copy = group(&machine, to, &[("gpu0", to, 300_000_000)]);
+        copy.rows[0].seconds = ms * 1e-3;
+        copy
+    };
+    let experiments = times.map(copy);
+    let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
+    let found = fit(&machine, &built_in("pcie-congestion"), &experiments, &options).expect("a fit");
+    let tau = found.parameters.iter().find(|f| f.parameter.name.starts_with("tau")).expect("it is fitted");
+    assert_eq!((tau.value, tau.known), (0.499_999, Known::AtMost));
 }

@@ -310,6 +310,25 @@ fn a_matrix_of_nvbandwidth_has_each_row_and_column_in_its_place() {
     }
 }
 
+/// A log has 100 000 cells at most, over all of its tests.
+#[test]
+fn cells_of_nvbandwidth_have_an_end() {
+    let machine = machine(SOCKETS, &[]);
+    let log = |cells: usize| {
+        let matrix = |cells: usize| {
+            let row = vec![r#""20""#; cells].join(",");
+            format!(r#"{{"name":"host_to_device_memcpy_ce","bandwidth_matrix":[[{row}]]}}"#)
+        };
+        let all: Vec<String> =
+            (0..cells / 8).map(|_| matrix(8)).chain((!cells.is_multiple_of(8)).then(|| matrix(cells % 8))).collect();
+        format!(r#"{{"nvbandwidth":{{"testcases":[{}]}}}}"#, all.join(","))
+    };
+    let (_, found) = read_log_text("log", &log(100_000), &machine, &ReadOptions::default()).expect("a log");
+    assert_eq!(found.experiments.len(), 100_000);
+    let error = read(&machine, &log(100_001)).unwrap_err();
+    assert!(error.contains("more than 100000 cells"), "{error}");
+}
+
 /// Two ranks of an all-reduce on one machine, with these numbers of devices.
 fn two_ranks(devices: [usize; 2]) -> String {
     let rank = |(rank, device): (usize, &usize)| {
