@@ -20,6 +20,7 @@ mod many_fits;
 mod matrices;
 mod measure;
 mod noise;
+mod nvbandwidth;
 mod odd_logs;
 mod pasted;
 mod perftest;

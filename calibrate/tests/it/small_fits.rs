@@ -78,7 +78,7 @@ fn experiments(machine: &Machine, random: &mut Random) -> Vec<Experiment> {
     (0..count).map(each).collect()
 }
 
-/// The options of a fit: mostly what a user gets who gives none.
+/// The options of a fit: mostly the defaults.
 fn options(seed: u64, random: &mut Random) -> FitOptions {
     FitOptions {
         bandwidth: random.below(12) > 0,
@@ -117,14 +117,14 @@ fn fitted(seed: u64) -> String {
     }
     let under = arbiter(&start, &watched.registry);
     let found = match fit(&start, &under, &all, &options) {
-        Ok(found) => told(&start, &all, &found),
+        Ok(found) => lines_of(&start, &all, &found),
         Err(error) => format!("{error}\n"),
     };
     format!("== seed {seed}, {}\n{found}{}\n", under.name, watched.count())
 }
 
-/// A parameter or a group that is not told apart for a line.
-fn told(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
+/// A line for each parameter, each group that the rows do not tell apart, and all that is said of the fit.
+fn lines_of(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
     let mut text = String::new();
     for one in &fit.parameters {
         let error = |error: f64| if error < 1e-6 * one.value { "0".to_owned() } else { format!("{error:.1e}") };
