@@ -89,3 +89,33 @@ impl Write for PipeEnd<ChildStdin> {
         self.pipe.flush()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// What a shell has read of a megabyte, which no pipe holds at once, and how the write ended.
+    fn written_to(script: &str) -> (io::Result<()>, String) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().expect("it starts");
+        let (to, from) = (shell.stdin.take().expect("a pipe"), shell.stdout.take().expect("a pipe"));
+        let group = Arc::new(Group::new(shell));
+        let mut to = PipeEnd::to_child(to, &group).expect("a pipe");
+        let sent = to.write_all(&vec![b'w'; 1 << 20]);
+        drop(to);
+        let mut answer = String::new();
+        PipeEnd::from_child(from, &group).read_to_string(&mut answer).expect("UTF-8");
+        (sent, answer.trim().to_owned())
+    }
+
+    #[test]
+    fn a_full_pipe_is_waited_for_while_its_child_lives() {
+        let (sent, answer) = written_to("sleep 0.2; wc -c");
+        assert!(sent.is_ok() && answer == "1048576", "{sent:?} {answer}");
+        let (sent, answer) = written_to("exec <&-; echo ended");
+        assert_eq!((sent.expect_err("nobody reads").kind(), answer.as_str()), (io::ErrorKind::BrokenPipe, "ended"));
+    }
+}

@@ -11,7 +11,7 @@ use crate::common::{Small, arbiter_of, program, variant};
 use tempfile::TempDir;
 use weir_plugin_api::Registry;
 use weir_plugin_host::{
-    Library, OwnEnd, Place, Watchdog, end_at_once, load_file, name_crashes, stdout_was_closed, take_failures,
+    Library, OwnEnd, Place, Watchdog, end_at_once, load_file, name_crashes, probe, stdout_was_closed, take_failures,
 };
 
 /// The library that the process opens.
@@ -197,5 +197,30 @@ fn a_child_whose_end_does_not_return_is_an_error_of_the_plugin() {
         let words = format!("plugin `loops.so` ({}): closing it has not returned for 0.5 s", file.display());
         let failures = take_failures();
         assert!(failures.len() == 1 && failures[0].starts_with(&words), "{define}: {failures:?}");
+    }
+}
+
+/// What a library prints goes to stderr where it is loaded, and nowhere where it is only listed.
+#[test]
+fn what_a_library_prints_is_read_where_it_is_loaded() {
+    const ALONE: &str = "WEIR_TEST_PRINTS";
+    if let Some(place) = std::env::var_os(ALONE) {
+        let folder = TempDir::new().expect("a folder");
+        let file = variant(folder.path(), "prints", &["START_UP=fputs(\"opened\\n\", stderr); puts(\"printed\")"]);
+        if place == "listed" {
+            probe(&file, program()).expect("right");
+        } else {
+            load_file(&file, program(), Place::Child, &mut Registry::new()).expect("right");
+        }
+        return;
+    }
+    for (place, times) in [("listed", 0), ("loaded", 1)] {
+        let mut alone = Command::new(std::env::current_exe().expect("a test has a program"));
+        alone.args(["--exact", "ends::what_a_library_prints_is_read_where_it_is_loaded", "--nocapture"]);
+        let output = alone.env(ALONE, place).output().expect("it starts");
+        let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && !text.contains("printed"), "{place}: {text}");
+        assert_eq!(said.matches("opened").count(), times, "{place}: {said}");
+        assert_eq!(said.matches("printed").count(), times, "{place}: {said}");
     }
 }

@@ -232,6 +232,16 @@ fn a_plugin_logs_under_its_name_until_it_is_destroyed() {
     assert_eq!(lines.as_slice(), expected);
 }
 
+/// A call with a null pointer says nothing: without a host, and without a text.
+#[test]
+fn a_log_of_nothing_is_left_out() {
+    let nothing = "IN_CREATE=host->log(NULL, 1, \"lost\", 4); host->log(host, 1, NULL, 4); host->log(NULL, 1, NULL, 4)";
+    let (_folder, plugin) = variant_arbiter(&[nothing]);
+    let lines = Lines::default();
+    tracing::subscriber::with_default(lines.clone(), || drop(create(&plugin).expect("created")));
+    assert!(!lines.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&"ERROR".to_owned()));
+}
+
 /// In a process of its own, since being cancelled concerns all plugins of one.
 #[test]
 fn a_plugin_sees_that_the_run_is_interrupted() {
