@@ -90,7 +90,8 @@ impl Write for PipeEnd<ChildStdin> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::process::{Command, Stdio};
 

@@ -1,19 +1,18 @@
-//! Classes with a rate of their own: those that nobody blocks, and those that something blocks further on, as they throttle
-//! nothing. All others have the level of their first link.
+//! Exceptions: sources and single classes with a rate of their own, as nobody blocks them, or something blocks them further on
+//! and they throttle nothing. All others have the level of their first link.
 
-use super::tables::{Class, Up, insert};
+use super::sources::Source;
+use super::tables::Up;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
-/// Classes with a rate of their own: one, or several of one slot that start at the same link and that nobody looks at one by
-/// one; they are told apart after their port only.
+/// A source, but for classes that are looked at one by one; or one class. Classes of a source are told apart after their port
+/// only.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exception {
-    /// The first of them.
+    /// The source, or [`NONE`]; its first class, or the only one.
+    pub(super) source: u32,
     pub(super) class: u32,
-    key: u64,
-    /// Whether others may join.
-    pub(super) is_open: bool,
     pub(super) transfers: f64,
     /// r.
     pub(super) rate: f64,
@@ -23,21 +22,11 @@ pub(super) struct Exception {
     pub(super) blocked_at: u32,
     /// What sums over slots count for each transfer: the level of its first link where that is throttled, else 0.
     pub(super) counted: f64,
-    /// What step D2 adds, and the part of it that fits on the links up to the port.
+    /// What step D2 adds.
     pub(super) raise: f64,
-    pub(super) fits: f64,
     /// Its links, and the end of those that all of its classes share.
     pub(super) hops: (usize, usize),
     pub(super) shared: usize,
-}
-
-/// A class of an exception.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) class: u32,
-    pub(super) exception: u32,
-    /// In the end.
-    pub(super) rate: f64,
 }
 
 /// A link where classes start, for those that nothing cuts after it.
@@ -51,32 +40,35 @@ struct Home {
 }
 
 impl Home {
-    /// Whether a class that starts here has the level of that tree alone, as all its links up are of it; unknown for those
-    /// that are looked at one by one.
+    /// Whether a source has the level of that tree alone, as all its links up are of it.
     #[inline]
-    fn keeps(&self, class: &Class) -> bool {
-        class.is_free && class.turn() >= self.top && self.level < self.arrived - EPS * class.narrowest
+    fn keeps(&self, source: &Source) -> bool {
+        source.is_free && source.turn() >= self.top && self.level < self.arrived - EPS * source.narrowest
     }
 }
 
 impl Factors {
-    /// Finds all of them in the subtrees that the event touches; and classes that may have been some.
+    /// Finds all of them in the subtrees that the event touches; and sources and classes that may have been some.
     #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
-        self.members.clear();
         self.away.clear();
-        while let Some(class) = self.fresh.pop() {
-            self.classes[class as usize].is_fresh = false;
-            self.count_anew(class);
-            self.watch(class);
-        }
+        self.apart.clear();
+        self.take_fresh();
         self.seek_unblocked();
         for at in 0..self.subtrees.ranges.len() {
             let (first, end) = self.subtrees.ranges[at];
             let mut next = self.watched.next(first);
+            // Links side by side are of one subtree.
+            let mut known = None;
             while let Some(link) = next.filter(|&link| link < end) {
-                self.find_at(link);
+                let parent = self.links.ups[link as usize].parent;
+                let (_, is_touched) =
+                    known.filter(|&(other, _)| other == parent).unwrap_or_else(|| (parent, self.is_touched(link)));
+                known = Some((parent, is_touched));
+                if is_touched {
+                    self.find_at(link);
+                }
                 next = self.watched.next(link + 1);
             }
             self.find_starts_below(first, end);
@@ -89,47 +81,30 @@ impl Factors {
         }
     }
 
-    /// Watches a class: it may be an exception, or hangs elsewhere than below its first link.
-    #[inline]
-    pub(super) fn watch(&mut self, class: u32) {
-        if !self.classes[class as usize].is_watched {
-            self.begin_to_watch(class);
-        }
-    }
-
-    fn begin_to_watch(&mut self, class: u32) {
-        let of = &mut self.classes[class as usize];
-        if of.ups > 0 && of.transfers > 0 {
-            of.is_watched = true;
-            insert(&mut self.links.ups[of.route[0] as usize].watched, class);
-            self.watched.insert(of.route[0]);
-        }
-    }
-
-    /// Considers classes that start at a link.
+    /// Considers the sources of a link.
     fn find_at(&mut self, link: u32) {
-        if !self.is_touched(link) {
-            return;
-        }
-        let sought = self.links.ups[self.top(link) as usize].sought;
-        let (before, home) = (self.exceptions.len(), self.home(link));
+        let (sought, home) = (self.links.ups[self.top(link) as usize].sought, self.home(link));
         let mut watched = std::mem::take(&mut self.links.ups[link as usize].watched);
         let mut has_left = false;
-        for &class in &watched {
-            let of = &mut self.classes[class as usize];
-            let is_away = of.told_below != link;
-            let may_be = of.is_free || of.slow == sought;
+        for &source in &watched {
+            let of = &mut self.sources[source as usize];
+            let (is_away, may_be) = (of.told_below != link, of.is_free || of.slow == sought);
             of.is_watched = is_away || may_be;
             has_left |= !of.is_watched;
             if is_away {
-                self.away.push(class);
+                self.away.push(source);
             }
-            if may_be && !home.keeps(of) && !self.join(class, before) {
-                self.consider(class);
+            if !of.apart.is_empty() {
+                of.apart.iter().for_each(|&class| self.classes[class as usize].is_apart = false);
+                self.apart.append(&mut of.apart);
+            }
+            // Subtrees may lie within others.
+            if may_be && of.listed != self.event && !home.keeps(of) {
+                self.consider_source(source);
             }
         }
         if has_left {
-            watched.retain(|&class| self.classes[class as usize].is_watched);
+            watched.retain(|&source| self.sources[source as usize].is_watched);
             if watched.is_empty() {
                 self.watched.remove(link);
             }
@@ -141,16 +116,6 @@ impl Factors {
         let (up, top) = (&self.links.ups[link as usize], &self.links.ups[self.top(link) as usize]);
         let level = if self.sets.throttles_below() { f64::INFINITY } else { top.branch.level };
         Home { top: top.depth, level, arrived: up.bandwidth * up.factor }
-    }
-
-    /// Lists a class, or no more, as one that no contended link cuts after its first one.
-    pub(super) fn count_anew(&mut self, class: u32) {
-        let of = &self.classes[class as usize];
-        let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
-        if is_free != of.is_free {
-            self.classes[class as usize].is_free = is_free;
-            self.watch(class);
-        }
     }
 
     /// Looks for unblocked classes in trees that have changed.
@@ -198,72 +163,48 @@ impl Factors {
         }
     }
 
-    /// Whether a contended link cuts a class after its first one, up to its port, with all of its slot.
-    pub(super) fn is_counted(&self, class: u32) -> bool {
-        let class = &self.classes[class as usize];
-        class.ups > 0
-            && (class.turn() <= self.links.ups[class.route[0] as usize].branch.cut_above
-                || self.pairs[class.pair as usize].cut)
-    }
-
-    /// Lists a class with another one of its slot, among the exceptions from one on; whether there is one.
-    fn join(&mut self, class: u32, from: usize) -> bool {
-        let key = self.classes[class as usize].key;
-        if self.marks[class as usize].event == self.event {
-            return false;
+    /// Lists a source if it has a rate of its own. Where links down are throttled that its classes do not share, these are
+    /// considered one by one.
+    #[inline(never)]
+    fn consider_source(&mut self, source: u32) {
+        let of = &self.sources[source as usize];
+        let (is_free, narrowest) = (of.is_free, of.narrowest);
+        if is_free && self.sets.throttles_below() {
+            for at in 0..self.sources[source as usize].classes.len() {
+                self.consider(self.sources[source as usize].classes[at]);
+            }
+            return;
         }
-        let others = self.exceptions[from..].iter();
-        let Some(at) = others.clone().position(|other| other.is_open && other.key == key) else { return false };
-        self.exceptions[from + at].transfers += f64::from(self.classes[class as usize].transfers);
-        self.list(class, (from + at) as u32);
-        true
+        let Some((class, transfers)) = self.alike(source) else { return };
+        let found = self.blocked_rate(class, is_free, narrowest);
+        if found.blocked_at != 0 {
+            let of = &mut self.sources[source as usize];
+            (of.listed, of.exception) = (self.event, self.exceptions.len() as u32);
+            self.exceptions.push(Exception { source, class, transfers: f64::from(transfers), ..found });
+        }
     }
 
-    fn list(&mut self, class: u32, exception: u32) {
-        self.classes[class as usize].listed = self.event;
-        self.classes[class as usize].exception = exception;
-        let rate = self.exceptions[exception as usize].rate;
-        self.members.push(Member { class, exception, rate });
-    }
-
-    /// Lists a class if it has a rate of its own.
+    /// Lists a class by itself if it has a rate of its own.
     #[inline(never)]
     fn consider(&mut self, class: u32) {
         if self.classes[class as usize].listed == self.event {
             return;
         }
         let of = &self.classes[class as usize];
-        let (arrived, is_free) = (self.rate_so_far(class), of.ups == 0 || of.is_free);
-        let (rate, blocked_at, level) = self.blocked_rate(class, arrived, is_free);
-        if blocked_at == 0 && of.ups > 0 {
-            return;
+        let (transfers, narrowest) = (f64::from(of.transfers), of.narrowest);
+        let is_free = self.sources.get(of.source as usize).is_none_or(|source| source.is_free);
+        let found = self.blocked_rate(class, is_free, narrowest);
+        if found.blocked_at != 0 || self.classes[class as usize].ups == 0 {
+            let of = &mut self.classes[class as usize];
+            (of.listed, of.exception) = (self.event, self.exceptions.len() as u32);
+            self.exceptions.push(Exception { class, transfers, ..found });
         }
-        let counted = if of.ups > 0 && level.is_finite() { level } else { 0.0 };
-        let (key, transfers) = (of.key, f64::from(of.transfers));
-        let is_looked_at = self.marks[class as usize].event == self.event;
-        let is_open = of.ups > 0 && !is_looked_at && !(is_free && self.sets.throttles_below());
-        let (raise, fits, hops, shared) = (0.0, 1.0, (0, 0), 0);
-        self.exceptions.push(Exception {
-            class,
-            key,
-            is_open,
-            transfers,
-            rate,
-            arrived,
-            blocked_at,
-            counted,
-            raise,
-            fits,
-            hops,
-            shared,
-        });
-        self.list(class, self.exceptions.len() as u32 - 1);
     }
 
-    /// r, the hop at which a class is blocked or [`NONE`], and the level of its first link.
-    fn blocked_rate(&self, class: u32, arrived: f64, is_free: bool) -> (f64, u32, f64) {
+    /// The rate of a class, and of others with the same links up to the port that are not free or on no throttled link down.
+    fn blocked_rate(&self, class: u32, is_free: bool, narrowest: f64) -> Exception {
         let of = &self.classes[class as usize];
-        let first = self.first_level(class);
+        let (arrived, first) = (self.rate_so_far(class), self.first_level(class));
         let (mut rate, mut blocked_at) = if first < arrived { (first, 0) } else { (arrived, NONE) };
         // Who throttles its first link has the level of that.
         if is_free && !self.throttles_one_by_one(class) {
@@ -285,7 +226,13 @@ impl Factors {
                 }
             }
         }
-        if rate < arrived - EPS * of.narrowest { (rate, blocked_at, first) } else { (arrived, NONE, first) }
+        if rate >= arrived - EPS * narrowest {
+            (rate, blocked_at) = (arrived, NONE);
+        }
+        let counted = if of.ups > 0 && first.is_finite() { first } else { 0.0 };
+        let (raise, hops, shared) = (0.0, (0, 0), 0);
+        let (source, transfers) = (NONE, 0.0);
+        Exception { source, class, transfers, rate, arrived, blocked_at, counted, raise, hops, shared }
     }
 
     /// Looks for classes that are not slower than their tree by a descent along the least rates.
@@ -308,19 +255,15 @@ impl Factors {
         }
     }
 
-    /// Lists the classes of a slot whose x at a link, times `factor`, is at most `level`.
+    /// Notes the sources of a slot whose x at a link, times `factor`, is at most `level`.
     fn descend(&mut self, link: u32, key: u64, factor: f64, level: f64) {
         self.counters.descents += 1;
         let Up { bandwidth, children, .. } = self.links.ups[link as usize];
-        let Ok(at) = self.links.ups[link as usize].slot(key) else { return };
-        if self.links.ups[link as usize].slots[at].starting > 0 && bandwidth * factor <= level {
-            for at in 0..self.links.ups[link as usize].starting.len() {
-                let class = self.links.ups[link as usize].starting[at];
-                if self.classes[class as usize].key == key {
-                    self.classes[class as usize].slow = self.event;
-                    self.watch(class);
-                }
-            }
+        if bandwidth * factor <= level
+            && let Some(source) = self.source_at(link, key)
+        {
+            self.sources[source as usize].slow = self.event;
+            self.watch(source);
         }
         for child in children.0..children.1 {
             let from = &self.links.ups[child as usize];

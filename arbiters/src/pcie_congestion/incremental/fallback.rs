@@ -44,7 +44,6 @@ impl Factors {
                 let (rate, binding, by) = self.phase.answer(number);
                 let by = by.map_or(NONE, |number| classes[number]);
                 self.classes[class as usize].asked = Some(Holder { link: binding.link, cause: binding.cause(), by });
-                self.watch(class);
                 self.tell_root(class, self.level(rate), answer);
             }
         }

@@ -3,7 +3,7 @@
 use weir_plugin_api::{Cause, ClassInfo, Holder, Level, LinkId, NO_LEVEL};
 
 use super::trees::By;
-use super::{Factors, NONE};
+use super::{AT_SOURCE, Factors, NONE};
 use crate::common::ports::crosses_root_complex;
 use crate::pcie_congestion::EPS;
 
@@ -32,11 +32,15 @@ impl Factors {
             return holder;
         }
         let of = &self.classes[class as usize];
-        if of.ups > 0 && of.told_below == of.route[0] {
+        if self.is_home(class) {
             return self.blocked(class, 0);
         }
-        match of.blocked_at {
-            NONE => self.unblocked(class),
+        let (blocked_at, rate) = match self.sources.get(of.source as usize).filter(|_| of.told_below == AT_SOURCE) {
+            Some(source) => (source.blocked_at, source.rate),
+            None => (of.blocked_at, of.rate),
+        };
+        match blocked_at {
+            NONE => self.unblocked(class, rate),
             hop => self.blocked(class, hop),
         }
     }
@@ -73,8 +77,8 @@ impl Factors {
             let Ok(at) = up.slot(key) else { return NONE };
             let slot = &up.slots[at];
             if slot.starting > 0 && slot.least == up.bandwidth {
-                let first = up.starting.iter().find(|&&class| self.classes[class as usize].key == key);
-                return first.copied().unwrap_or(NONE);
+                let source = self.source_at(link, key).map(|source| &self.sources[source as usize]);
+                return source.and_then(|source| source.classes.first().copied()).unwrap_or(NONE);
             }
             let is_slowest = |&child: &u32| {
                 let from = &self.links.ups[child as usize];
@@ -88,9 +92,9 @@ impl Factors {
     }
 
     /// A class that is not blocked: its last cut, else its narrowest link.
-    fn unblocked(&self, class: u32) -> Holder {
+    fn unblocked(&self, class: u32, rate: f64) -> Holder {
         let of = &self.classes[class as usize];
-        let Some(hop) = self.last_cut(class).filter(|_| of.rate < of.narrowest * (1.0 - ROUNDING)) else {
+        let Some(hop) = self.last_cut(class).filter(|_| rate < of.narrowest * (1.0 - ROUNDING)) else {
             let narrowest = of.links.iter().find(|link| self.ports[link.index()].bandwidth <= of.narrowest);
             return Holder { link: *narrowest.unwrap_or(&LinkId::NONE), cause: Cause::FullRate, by: NONE };
         };

@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{ClassInfo, Direction, NO_LEVEL};
 
+use super::sources::Source;
 use super::tables::{Class, Pair, Slot, insert, remove};
 use super::{Factors, NONE, UNTOLD};
 use crate::common::ports::crosses_root_complex;
@@ -20,7 +21,7 @@ impl Factors {
         let limit = if info.limit == NO_LEVEL { f64::INFINITY } else { info.limit as f64 / self.scale };
         let first = bandwidth(&info.links[0]);
         // Records are used again, with their memory.
-        let Class { mut route, mut links, is_fresh, .. } = std::mem::take(&mut self.classes[at]);
+        let Class { mut route, mut links, .. } = std::mem::take(&mut self.classes[at]);
         route.clear();
         route.extend(info.links.iter().map(|link| self.links.number[link.index()]));
         links.clear();
@@ -29,13 +30,10 @@ impl Factors {
             route,
             ups: ups as u32,
             pair: NONE,
-            key: 0,
+            source: NONE,
             transfers: 0,
             crosses: crosses_root_complex(&self.ports, info.links),
-            is_free: false,
-            is_watched: false,
-            is_fresh,
-            slow: u64::MAX,
+            is_apart: false,
             listed: 0,
             exception: NONE,
             blocked_at: NONE,
@@ -82,29 +80,26 @@ impl Factors {
         let (up, down) = route.split_at(ups as usize);
         up.iter().for_each(|&k| insert(&mut self.links.ups[k as usize].classes, class));
         down.iter().for_each(|&d| insert(&mut self.links.downs[d as usize].classes, class));
-        match up.first() {
-            Some(&k) => insert(&mut self.links.ups[k as usize].starting, class),
-            None => {
-                insert(&mut self.links.downs[down[0] as usize].starting, class);
-                self.starts_below.insert(down[0]);
-            }
-        }
         let is_limited = self.classes[class as usize].is_limited;
-        if let Some(&last) = up.last().filter(|_| !is_limited) {
+        let turn = up.last().map(|&last| {
             let port = down.first().copied().unwrap_or(NONE);
             let key = u64::from(self.links.ups[last as usize].depth) << 32 | u64::from(port.wrapping_add(1));
-            let pair = match self.links.ups[last as usize].slot(key) {
-                Ok(at) => self.links.ups[last as usize].slots[at].pair,
-                Err(_) => self.new_pair(last, port),
-            };
-            let class = &mut self.classes[class as usize];
-            (class.key, class.pair) = (key, pair);
-        }
+            match self.links.ups[last as usize].slot(key) {
+                _ if is_limited => (0, NONE),
+                Ok(at) => (key, self.links.ups[last as usize].slots[at].pair),
+                Err(_) => (key, self.new_pair(last, port)),
+            }
+        });
         self.classes[class as usize].route = route;
-        self.classes[class as usize].reserved = self.reservation(class);
-        if !std::mem::replace(&mut self.classes[class as usize].is_fresh, true) {
-            self.fresh.push(class);
+        match turn {
+            Some((key, pair)) => self.enter_source(class, key, pair),
+            None => {
+                let first = self.classes[class as usize].route[0];
+                insert(&mut self.links.downs[first as usize].starting, class);
+                self.starts_below.insert(first);
+            }
         }
+        self.classes[class as usize].reserved = self.reservation(class);
     }
 
     fn new_pair(&mut self, from: u32, port: u32) -> u32 {
@@ -135,29 +130,25 @@ impl Factors {
     }
 
     fn leave(&mut self, class: u32) {
-        (self.classes[class as usize].is_free, self.classes[class as usize].is_watched) = (false, false);
         let Class { ups, route, .. } = &self.classes[class as usize];
         let (up, down) = route.split_at(*ups as usize);
         up.iter().for_each(|&k| remove(&mut self.links.ups[k as usize].classes, class));
         down.iter().for_each(|&d| remove(&mut self.links.downs[d as usize].classes, class));
-        match up.first() {
-            Some(&k) => {
-                remove(&mut self.links.ups[k as usize].starting, class);
-                remove(&mut self.links.ups[k as usize].watched, class);
+        if up.is_empty() {
+            let first = &mut self.links.downs[down[0] as usize];
+            remove(&mut first.starting, class);
+            if first.starting.is_empty() {
+                self.starts_below.remove(down[0]);
             }
-            None => {
-                let first = &mut self.links.downs[down[0] as usize];
-                remove(&mut first.starting, class);
-                if first.starting.is_empty() {
-                    self.starts_below.remove(down[0]);
-                }
-            }
+        } else {
+            self.leave_source(class);
         }
     }
 
     /// Counts on the up links; sums are formed later.
     fn count_up(&mut self, class: u32, delta: i32) {
-        let Class { key, pair, .. } = self.classes[class as usize];
+        let Class { source, pair, .. } = self.classes[class as usize];
+        let Some(&Source { key, .. }) = self.sources.get(source as usize) else { return };
         for (hop, &k) in self.classes[class as usize].up_links().iter().enumerate() {
             let up = &mut self.links.ups[k as usize];
             let at = up.slot(key).unwrap_or_else(|at| {
@@ -168,6 +159,7 @@ impl Factors {
             slot.transfers = slot.transfers.wrapping_add_signed(delta);
             if hop == 0 {
                 slot.starting = slot.starting.wrapping_add_signed(delta);
+                up.starting = up.starting.wrapping_add_signed(delta);
             }
             slot.dirty = true;
             up.transfers = up.transfers.wrapping_add_signed(delta);

@@ -34,6 +34,7 @@ mod holders;
 mod members;
 mod ports;
 mod raises;
+mod sources;
 mod specials;
 mod subtrees;
 mod tables;
@@ -52,9 +53,10 @@ use super::{EPS, PcieCongestion, PcieCongestionParams};
 use crate::common::params::decode;
 use crate::common::ports::Port;
 use bits::BitSet;
-use exceptions::{Exception, Member};
+use exceptions::Exception;
 use ports::{Cut, Inputs, Mark};
 use raises::{Extra, Hop};
+use sources::Source;
 use specials::Sets;
 use subtrees::Subtrees;
 use tables::{Class, Links, Pair};
@@ -62,6 +64,9 @@ use trees::By;
 
 /// A level that was not told.
 const UNTOLD: Level = NO_LEVEL;
+/// What a class hangs below: its source, or what the host has after it was without transfers.
+const AT_SOURCE: u32 = NONE - 1;
+const UNKNOWN: u32 = NONE - 2;
 
 /// How often each way was taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,6 +115,8 @@ pub struct Factors {
     pairs: Vec<Pair>,
     free_pairs: Vec<u32>,
     classes: Vec<Class>,
+    sources: Vec<Source>,
+    free_sources: Vec<u32>,
     dirty_ups: BitSet,
     dirty_downs: BitSet,
     /// Down links that are divided in each event; those where classes start.
@@ -138,18 +145,23 @@ pub struct Factors {
     /// Far more than eps of any link.
     tolerance: f64,
     subtrees: Subtrees,
-    /// Classes that have come.
+    /// Sources that have come.
     fresh: Vec<u32>,
-    /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
+    /// Up links with sources that may be exceptions or do not hang there, or classes apart; those of the latter that the event
+    /// looks at.
     watched: BitSet,
     away: Vec<u32>,
+    apart: Vec<u32>,
     exceptions: Vec<Exception>,
-    members: Vec<Member>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
-    /// Members of these, and links after their ports that no exception shares; whether some link has no room for its raises.
-    raised_members: Vec<usize>,
+    /// Links that these cross, and others without room for raises; up links first.
+    begun: Vec<u32>,
+    /// Classes of these with a rate of their own, as some link after the port has no room for all raises.
+    unlike: Vec<(u32, f64)>,
     links_below: Vec<u32>,
+    /// Σ of raises per link down or lateral; 0 between uses.
+    raises_below: Vec<f64>,
     is_tight: bool,
     hops: Vec<Hop>,
     plain: PcieCongestion,
@@ -233,6 +245,8 @@ impl Factors {
             pairs: Vec::new(),
             free_pairs: Vec::new(),
             classes: Vec::new(),
+            sources: Vec::new(),
+            free_sources: Vec::new(),
             dirty_ups: BitSet::new(ups),
             dirty_downs: BitSet::new(downs),
             awake: BitSet::new(downs),
@@ -257,11 +271,13 @@ impl Factors {
             subtrees: Subtrees::new(ups, ups + downs),
             watched: BitSet::new(ups),
             away: Vec::new(),
+            apart: Vec::new(),
             exceptions: Vec::new(),
-            members: Vec::new(),
             raised: Vec::new(),
-            raised_members: Vec::new(),
+            begun: Vec::new(),
+            unlike: Vec::new(),
             links_below: Vec::new(),
+            raises_below: vec![0.0; downs],
             is_tight: false,
             hops: Vec::new(),
             extras: vec![Extra::default(); ups + downs],

@@ -2,7 +2,7 @@
 //! start at an overloaded port, or are clamped or cut without contention. Lateral links come before: they are ports, too, but
 //! cut what arrives in proportion, and always count as contended.
 
-use super::tables::Pair;
+use super::tables::{Class, Pair};
 use super::upward::promise;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
@@ -222,8 +222,13 @@ impl Factors {
         if mark.event != self.event {
             *mark = Mark { event: self.event, rate, contended: NONE, cuts: NONE };
             self.specials.push(class);
+            let Class { source, transfers, .. } = self.classes[class as usize];
+            if let Some(source) = self.sources.get_mut(source as usize) {
+                let before = if source.looked_at.0 == self.event { source.looked_at.1 } else { 0 };
+                source.looked_at = (self.event, before + transfers);
+            }
         }
-        mark.rate = rate;
+        self.marks[class as usize].rate = rate;
     }
 
     fn cut_class(&mut self, class: u32, hop: u32, rate: f64, contended: bool) {
@@ -293,18 +298,15 @@ impl Factors {
             return;
         }
         self.grow_slot(from, u64::from(self.links.ups[from as usize].depth) << 32 | u64::from(port + 1));
-        for at in 0..self.links.downs[port as usize].classes.len() {
-            let class = self.links.downs[port as usize].classes[at];
-            if self.classes[class as usize].pair == id {
-                self.count_anew(class);
-            }
-        }
     }
 
-    /// Marks the links of a slot from one downwards.
+    /// Marks the links of a slot from one downwards, and looks at those of its sources.
     fn grow_slot(&mut self, link: u32, key: u64) {
         if self.links.ups[link as usize].slot(key).is_ok() {
             self.to_grow.insert(link);
+            if let Some(source) = self.source_at(link, key) {
+                self.count_anew(source);
+            }
             let (first, end) = self.links.ups[link as usize].children;
             (first..end).for_each(|child| self.grow_slot(child, key));
         }

@@ -1,7 +1,7 @@
 //! Steps D2 and D3: exceptions that were cut and are not blocked get what blocking frees. What all others on a link have is
 //! summed over slots.
 
-use super::exceptions::{Exception, Member};
+use super::exceptions::Exception;
 use super::tables::Class;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
@@ -25,13 +25,23 @@ pub(super) struct Extra {
 }
 
 impl Extra {
-    /// Begins an event, if it has not begun.
+    /// Begins an event; whether it had not begun.
     #[inline]
-    fn begin(&mut self, event: u64) {
-        if self.event != event {
+    fn begin(&mut self, event: u64) -> bool {
+        let is_new = self.event != event;
+        if is_new {
             let nan = f64::NAN;
             *self = Self { event, base: nan, share: nan, fits: nan, ..Self::default() };
         }
+        is_new
+    }
+
+    /// Adds an exception of these rates, with so many unblocked transfers that have lost so much each.
+    #[inline]
+    fn add(&mut self, rates: f64, unblocked: f64, lost: f64) {
+        self.rates += rates;
+        self.unblocked += unblocked;
+        self.lost += unblocked * lost;
     }
 }
 
@@ -48,14 +58,17 @@ pub(super) struct Hop {
 impl Factors {
     #[inline(never)]
     pub(super) fn hand_on(&mut self) {
-        let mut raised = std::mem::take(&mut self.raised);
+        let (mut raised, mut extras) = (std::mem::take(&mut self.raised), std::mem::take(&mut self.extras));
         raised.clear();
         self.hops.clear();
+        self.begun.clear();
+        self.unlike.clear();
         for at in 0..self.exceptions.len() {
-            if self.list_hops(at) && self.exceptions[at].blocked_at == NONE {
+            if self.list_hops(at, &mut extras) && self.exceptions[at].blocked_at == NONE {
                 raised.push(at);
             }
         }
+        self.extras = extras;
         if !raised.is_empty() {
             self.counters.raised += raised.len() as u64;
             self.hand_on_to(&raised);
@@ -63,23 +76,27 @@ impl Factors {
         self.raised = raised;
     }
 
-    /// Lists the links of an exception up to the port; all of them where it is looked at by itself, and so may be cut further
-    /// down. Returns whether it is cut.
-    fn list_hops(&mut self, at: usize) -> bool {
+    /// Lists the links of an exception up to the port, and adds it to the sums of these; then all of its links where it is looked
+    /// at by itself, and so may be cut further down. Returns whether it is cut.
+    fn list_hops(&mut self, at: usize, extras: &mut [Extra]) -> bool {
         let first = self.hops.len();
-        let id = self.exceptions[at].class;
+        let Exception { class: id, transfers, rate, blocked_at, counted, .. } = self.exceptions[at];
+        let (rates, unblocked) = (transfers * (rate - counted), if blocked_at == NONE { transfers } else { 0.0 });
         let class = &self.classes[id as usize];
         let (mut after, mut is_any_cut) = (class.bandwidth, false);
-        let ups = &self.links.ups;
-        self.hops.extend(class.up_links().iter().map(|&link| {
-            let up = &ups[link as usize];
+        for &link in class.up_links() {
+            let up = &self.links.ups[link as usize];
             after *= up.factor;
             is_any_cut |= up.contended;
-            Hop { link, is_cut: up.contended, after }
-        }));
+            self.hops.push(Hop { link, is_cut: up.contended, after });
+            let extra = &mut extras[link as usize];
+            if extra.begin(self.event) {
+                self.begun.push(link);
+            }
+            extra.add(rates, unblocked, after - rate);
+        }
         let shared = class.shared_hops();
-        let is_looked_at = self.marks[id as usize].event == self.event;
-        let hops = if is_looked_at { class.route.len() as u32 } else { shared };
+        let hops = if self.is_looked_at(id) { class.route.len() as u32 } else { shared };
         for hop in class.ups..hops {
             after = self.rate_after(id, hop, after);
             let class = &self.classes[id as usize];
@@ -88,6 +105,13 @@ impl Factors {
             is_any_cut |= is_cut;
             let link = self.links.ups.len() as u32 + class.route[hop as usize];
             self.hops.push(Hop { link, is_cut, after });
+            let extra = &mut extras[link as usize];
+            if extra.begin(self.event) {
+                self.begun.push(link);
+            }
+            if hop < shared {
+                extra.add(rates, unblocked, after - rate);
+            }
         }
         let exception = &mut self.exceptions[at];
         (exception.hops, exception.shared) = ((first, self.hops.len()), first + shared as usize);
@@ -96,81 +120,86 @@ impl Factors {
 
     fn hand_on_to(&mut self, raised: &[usize]) {
         for &at in raised {
-            let (first, end) = self.exceptions[at].hops;
-            self.hops[first..end].iter().for_each(|hop| self.extras[hop.link as usize].begin(self.event));
-        }
-        (0..self.exceptions.len()).for_each(|at| self.add_extras(at));
-        for &at in raised {
             self.exceptions[at].raise = self.raise(at);
             self.add_raise(at);
         }
-        self.add_raises_below();
-        for &at in raised {
-            let Exception { hops, shared, raise, .. } = self.exceptions[at];
-            if raise > 0.0 {
-                let fits = |fits: f64, hop: usize| fits.min(self.part_that_fits(self.hops[hop].link as usize));
-                self.exceptions[at].fits = (hops.0..shared).fold(1.0, fits);
-            }
+        self.add_raises_below(raised);
+        self.is_tight = false;
+        for at in 0..self.begun.len() {
+            self.part_that_fits(self.begun[at] as usize);
         }
-        self.raise_members();
+        if self.is_tight {
+            return raised.iter().for_each(|&at| self.raise_partly(at));
+        }
+        for &at in raised {
+            let exception = &mut self.exceptions[at];
+            exception.rate += exception.raise;
+        }
     }
 
-    /// Raises are known: adds them up after ports, class by class.
-    fn add_raises_below(&mut self) {
-        let Self { event, members, exceptions, classes, raised_members, links_below, .. } = self;
-        let extras = &mut self.extras[self.links.ups.len()..];
-        links_below.clear();
-        self.is_tight = false;
-        for (at, &Member { class, exception, .. }) in members.iter().enumerate() {
-            let raise = exceptions[exception as usize].raise;
-            if raise > 0.0 {
-                raised_members.push(at);
-                let of = &classes[class as usize];
+    /// The classes of an exception.
+    fn members(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
+        let Exception { source, class, .. } = self.exceptions[at];
+        let source = self.sources.get(source as usize);
+        let (of, alone) = (source.map_or(&[][..], |source| &source.classes), source.is_none().then_some(class));
+        let is_any_looked_at = source.is_some_and(|source| source.looked_at.0 == self.event);
+        of.iter().copied().filter(move |&class| !is_any_looked_at || !self.is_looked_at(class)).chain(alone)
+    }
+
+    /// Raises are known: adds them up after ports, class by class, and sees which links have no room for them.
+    fn add_raises_below(&mut self, raised: &[usize]) {
+        let (mut links, mut below) = (std::mem::take(&mut self.links_below), std::mem::take(&mut self.raises_below));
+        for &at in raised {
+            let raise = self.exceptions[at].raise;
+            for class in self.members(at).filter(|_| raise > 0.0) {
+                let of = &self.classes[class as usize];
                 let raise = raise * f64::from(of.transfers);
                 for &link in of.links_below_port() {
-                    let extra = &mut extras[link as usize];
-                    extra.begin(*event);
-                    if extra.raises == 0.0 {
-                        links_below.push(link);
+                    let raises = &mut below[link as usize];
+                    if *raises == 0.0 {
+                        links.push(link);
                     }
-                    extra.raises += raise;
+                    *raises += raise;
                 }
             }
         }
-    }
-
-    fn raise_members(&mut self) {
-        let first = self.links.ups.len();
-        for at in 0..self.links_below.len() {
-            self.part_that_fits(first + self.links_below[at] as usize);
-        }
-        let Self { is_tight, members, exceptions, classes, raised_members, .. } = self;
-        let extras = &self.extras[first..];
-        for at in raised_members.drain(..) {
-            let Member { class, exception, rate } = &mut members[at];
-            let Exception { raise, mut fits, .. } = exceptions[*exception as usize];
-            if *is_tight {
-                let below = classes[*class as usize].links_below_port().iter();
-                fits = below.fold(fits, |fits, &link| fits.min(extras[link as usize].fits));
-            }
-            *rate += raise * fits;
-        }
-    }
-
-    /// Adds an exception to the sums of its links up to the port, as far as these are asked for.
-    fn add_extras(&mut self, at: usize) {
-        let Exception { hops, shared, transfers, rate, blocked_at, counted, .. } = self.exceptions[at];
-        let rates = transfers * (rate - counted);
-        for &Hop { link, after, .. } in &self.hops[hops.0..shared] {
-            let extra = &mut self.extras[link as usize];
-            if extra.event == self.event {
-                extra.rates += rates;
-                if blocked_at == NONE {
-                    extra.unblocked += transfers;
-                    extra.lost += transfers * (after - rate);
+        for link in links.drain(..) {
+            let raises = std::mem::take(&mut below[link as usize]);
+            let (down, at) = (&self.links.downs[link as usize], self.links.ups.len() + link as usize);
+            let extra = &mut self.extras[at];
+            if extra.event == self.event || down.flow + raises > down.capacity() {
+                if extra.begin(self.event) {
+                    self.begun.push(at as u32);
                 }
+                extra.raises += raises;
             }
         }
+        (self.links_below, self.raises_below) = (links, below);
+    }
+
+    /// Raises an exception as far as there is room on its links; classes of it may have less after the port.
+    fn raise_partly(&mut self, at: usize) {
+        let Exception { source, hops, shared, raise, rate, .. } = self.exceptions[at];
+        if raise == 0.0 {
+            return;
+        }
+        let part = |fits: f64, link: usize| {
+            let extra = &self.extras[link];
+            if extra.event == self.event { fits.min(extra.fits) } else { fits }
+        };
+        let mut fits = self.hops[hops.0..shared].iter().fold(1.0, |fits, hop| part(fits, hop.link as usize));
+        let mut unlike = std::mem::take(&mut self.unlike);
+        for class in self.members(at) {
+            let below = self.classes[class as usize].links_below_port().iter();
+            let own = below.fold(fits, |fits, &link| part(fits, self.links.ups.len() + link as usize));
+            if source == NONE {
+                fits = own;
+            } else if own < fits {
+                unlike.push((class, rate + raise * own));
+            }
+        }
+        self.unlike = unlike;
+        self.exceptions[at].rate = rate + raise * fits;
     }
 
     /// y after a hop, from y after the one before.
@@ -257,8 +286,13 @@ impl Factors {
     }
 
     fn exception(&self, class: u32) -> Option<&Exception> {
-        let is_listed = self.classes[class as usize].listed == self.event;
-        is_listed.then(|| &self.exceptions[self.classes[class as usize].exception as usize])
+        let of = &self.classes[class as usize];
+        if of.listed == self.event {
+            return Some(&self.exceptions[of.exception as usize]);
+        }
+        let source = self.sources.get(of.source as usize).filter(|source| source.listed == self.event)?;
+        let is_of_it = source.looked_at.0 != self.event || !self.is_looked_at(class);
+        is_of_it.then(|| &self.exceptions[source.exception as usize])
     }
 
     /// The part of all raises that a link has room for.
@@ -335,7 +369,7 @@ impl Factors {
             return up.slots.iter().map(|slot| self.counted(link, slot.key)).sum();
         }
         // It cuts all that come from links below.
-        let mut sum = self.counted_starting(link, up.slots.iter().map(|slot| slot.starting).sum());
+        let mut sum = self.counted_starting(link, up.starting);
         for child in up.children.0..up.children.1 {
             let over = self.links.ups[child as usize].transfers_over;
             if over > 0 {
@@ -357,8 +391,13 @@ impl Factors {
     /// Σ r on a down link, class by class.
     fn rates_below(&self, port: u32) -> f64 {
         let rate = |&class: &u32| {
-            let rate = self.exception(class).map_or_else(|| self.first_level(class), |exception| exception.rate);
-            f64::from(self.classes[class as usize].transfers) * rate
+            let Class { source, transfers, listed, .. } = self.classes[class as usize];
+            let rate = match self.sources.get(source as usize) {
+                // Nearly all.
+                Some(source) if listed != self.event && source.listed != self.event => self.up_level(source.link),
+                _ => self.exception(class).map_or_else(|| self.first_level(class), |exception| exception.rate),
+            };
+            f64::from(transfers) * rate
         };
         self.links.downs[port as usize].classes.iter().map(rate).sum()
     }

@@ -188,7 +188,7 @@ impl Factors {
             let (first, end) = self.subtrees.ranges[at];
             for edge in first..end {
                 let up = self.links.ups.get(edge as usize);
-                let (above, below) = (up.map_or(&[][..], |up| &up.starting), &self.links.downs[edge as usize].starting);
+                let (above, below) = (up.map_or(&[][..], |up| &up.sources), &self.links.downs[edge as usize].starting);
                 let is_clamped = up.is_some_and(|up| up.clamped);
                 // Subtrees may lie within others.
                 let is_idle = !is_clamped && above.is_empty() && below.is_empty();
@@ -196,7 +196,8 @@ impl Factors {
                     continue;
                 }
                 is_odd |= is_clamped;
-                for &class in above.iter().chain(below) {
+                let above = above.iter().flat_map(|&source| &self.sources[source as usize].classes);
+                for &class in above.chain(below) {
                     transfers += self.classes[class as usize].transfers;
                     is_odd |= self.classes[class as usize].is_limited;
                     self.subtrees.asked.push(class);

@@ -51,8 +51,9 @@ pub(super) struct Up {
     /// The links that lead here: `children.0..children.1`; where there are none, the place where they would be.
     pub(super) children: (u32, u32),
     pub(super) depth: u32,
-    /// Those that go on upwards, and all.
+    /// Transfers that go on upwards, those that start here, and all.
     pub(super) transfers_over: u32,
+    pub(super) starting: u32,
     pub(super) transfers: u32,
     pub(super) contended: bool,
     pub(super) clamped: bool,
@@ -74,9 +75,9 @@ pub(super) struct Up {
     pub(super) told_level: Level,
     pub(super) told_below: u32,
     pub(super) id: LinkId,
-    /// Classes on it, and those that start here, ascending.
+    /// Classes on it, ascending; sources that start here, by key.
     pub(super) classes: Vec<u32>,
-    pub(super) starting: Vec<u32>,
+    pub(super) sources: Vec<u32>,
     /// Those of the latter that may be exceptions or hang elsewhere.
     pub(super) watched: Vec<u32>,
 }
@@ -138,33 +139,29 @@ impl Down {
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Class {
-    pub(super) key: u64,
-    /// The event in which it was found to be as slow as its tree, perhaps; that in which it was listed as an exception.
-    pub(super) slow: u64,
+    /// The event in which it was listed as an exception by itself.
     pub(super) listed: u64,
     /// Of its first link.
     pub(super) bandwidth: f64,
     /// How many of its links are up links.
     pub(super) ups: u32,
-    /// Where it turns; [`NONE`] without up links.
+    /// Where it turns, and with whom; [`NONE`] without up links.
     pub(super) pair: u32,
+    pub(super) source: u32,
     pub(super) transfers: u32,
     /// What was told: the node it hangs below.
     pub(super) told_below: u32,
-    /// Where it was an exception the last time: its number, the hop at which it was blocked.
+    /// Where it was an exception by itself the last time: its number, the hop at which it was blocked.
     pub(super) exception: u32,
     pub(super) blocked_at: u32,
     pub(super) crosses: bool,
-    /// No contended link cuts it after its first one, with all of its slot: it is listed.
-    pub(super) is_free: bool,
-    pub(super) is_watched: bool,
-    /// It is among the classes that have come.
-    pub(super) is_fresh: bool,
+    /// It is listed among those of its source that are apart.
+    pub(super) is_apart: bool,
     /// Its limit is less than its first link: the fast way does not serve it.
     pub(super) is_limited: bool,
     /// Numbers of its up links, then of its down links.
     pub(super) route: Vec<u32>,
-    /// Its rate where it was an exception the last time.
+    /// Its rate where it was an exception by itself the last time.
     pub(super) rate: f64,
     /// Of its narrowest link.
     pub(super) narrowest: f64,
@@ -198,12 +195,6 @@ impl Class {
     #[inline]
     pub(super) fn shared_hops(&self) -> u32 {
         (self.ups + 1).min(self.route.len() as u32)
-    }
-
-    /// Depth of the last up link.
-    #[inline]
-    pub(super) fn turn(&self) -> u32 {
-        (self.key >> 32) as u32
     }
 }
 
@@ -332,10 +323,11 @@ impl Up {
             clamped: false,
             least_over: f64::INFINITY,
             transfers_over: 0,
+            starting: 0,
             promise: 1.0,
             transfers: 0,
             classes: Vec::new(),
-            starting: Vec::new(),
+            sources: Vec::new(),
             watched: Vec::new(),
             branch: Branch::NEW,
             looked: 0,

@@ -108,8 +108,8 @@ impl Factors {
         self.to_fold.insert(link);
         if branch.cut_above != before.cut_above {
             self.grow_children(children);
-            for at in 0..self.links.ups[link as usize].starting.len() {
-                self.count_anew(self.links.ups[link as usize].starting[at]);
+            for at in 0..self.links.ups[link as usize].sources.len() {
+                self.count_anew(self.links.ups[link as usize].sources[at]);
             }
         }
         if branch.merged != before.merged {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::tables::{Down, Up};
-use super::{Factors, NONE};
+use super::tables::{Class, Down, Up};
+use super::{AT_SOURCE, Factors, NONE};
 
 /// Agrees but for rounding.
 fn is_close(a: f64, b: f64) -> bool {
@@ -38,7 +38,8 @@ impl Factors {
             let Some(hop) = class.up_links().iter().position(|&k| k == link) else { continue };
             let before = class.up_links()[..hop].iter().map(|&k| self.links.ups[k as usize].factor);
             let rate = class.bandwidth * before.product::<f64>();
-            let slot = slots.entry(class.key).or_insert((0, 0.0, f64::INFINITY));
+            let Some(source) = self.sources.get(class.source as usize) else { continue };
+            let slot = slots.entry(source.key).or_insert((0, 0.0, f64::INFINITY));
             slot.0 += class.transfers;
             slot.1 += f64::from(class.transfers) * rate;
             slot.2 = slot.2.min(rate);
@@ -132,15 +133,27 @@ impl Factors {
     }
 
     fn check_lists(&self) -> Result<(), String> {
-        for (class, of) in (0..).zip(&self.classes).filter(|(_, of)| of.transfers > 0) {
-            let is_free = of.ups > 0 && !self.is_counted(class);
-            check(is_free == of.is_free, || format!("class {class} is free: {is_free}"))?;
-            if of.ups > 0 {
-                let is_listed = self.links.ups[of.route[0] as usize].watched.contains(&class);
-                let must_be = is_free || of.told_below != of.route[0];
-                check(is_listed == of.is_watched && is_listed >= must_be, || format!("class {class} is not watched"))?;
+        for (link, up) in (0..).zip(&self.links.ups) {
+            for &source in &up.sources {
+                self.check_source(link, source)?;
             }
-            if self.is_counted(class) && of.told_below == of.route[0] {
+        }
+        Ok(())
+    }
+
+    fn check_source(&self, link: u32, source: u32) -> Result<(), String> {
+        let of = &self.sources[source as usize];
+        let is_counted = self.is_counted(source);
+        check(of.is_free != is_counted, || format!("source {source} is free: {}", of.is_free))?;
+        let is_listed = self.links.ups[link as usize].watched.contains(&source);
+        let must_be = of.is_free || of.told_below != link || !of.apart.is_empty();
+        check(is_listed == of.is_watched && is_listed >= must_be, || format!("source {source} is not watched"))?;
+        for &class in &of.classes {
+            let Class { is_apart, told_below, source: own, .. } = self.classes[class as usize];
+            let is_right =
+                own == source && is_apart == of.apart.contains(&class) && is_apart >= (told_below != AT_SOURCE);
+            check(is_right, || format!("class {class} is apart from source {source}: {is_apart}"))?;
+            if is_counted && self.is_home(class) {
                 let (rate, level) = (self.rate_so_far(class), self.level_of_hop(class, 0));
                 check(level < rate, || format!("class {class} has {rate} on a link with {level}"))?;
             }

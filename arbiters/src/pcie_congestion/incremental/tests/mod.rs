@@ -263,6 +263,28 @@ fn only_what_is_connected_with_a_change_is_asked_for() {
     assert_eq!(asked, [first, second, last].concat());
 }
 
+/// Hosts 3 to 6 below the first of two switches send to each of the hosts 7 to 10 below the other one; the link between the
+/// switches carries half of what they would. Classes of a host hang below one node: where it is cut and blocked by nobody, one
+/// level is told for all four.
+#[test]
+fn classes_of_a_source_share_its_level() {
+    let tree = Tree::regular(&[2, 4], 2.0);
+    let mut both = Both::new(&tree, "{}");
+    let mut classes = Vec::new();
+    for (from, to) in (3..7).flat_map(|from| (7..11).map(move |to| (from, to))) {
+        classes.push(both.begin(&tree.route(from, to), NO_LEVEL));
+        both.settle();
+        both.compare(&|| format!("{from} to {to}"));
+    }
+    // One transfer less of one host: the shares of all change.
+    both.end(classes.pop().expect("16"));
+    both.settle();
+    both.compare(&|| "the last has ended".to_owned());
+    let told: Vec<u32> = both.answer.levels.iter().map(|level| level.root).collect();
+    assert!(!told.is_empty() && told.len() <= 5 && told.iter().all(|root| !classes.contains(root)), "{told:?}");
+    assert!(both.answer.hung.iter().all(|hang| !classes.contains(&hang.node)), "{:?}", both.answer.hung);
+}
+
 /// A transfer that shares no link has the rate that the rate arbiter gives it alone.
 #[test]
 fn a_lone_transfer_has_the_rate_arbiters_rate() {
