@@ -24,11 +24,6 @@ fn is_too_long(run: &Run<'_>) -> bool {
     interrupt::is_overdue() || interrupt::requested() && run.transfers().count() > HASTY
 }
 
-/// Says what is not written after Ctrl-C.
-pub(crate) fn left_out(what: &str) {
-    message(&format!("note: interrupted; {what} is left out: it would take longer than 2 s"));
-}
-
 /// The tables that were asked for, while they are collected.
 pub(crate) struct Export<'a> {
     args: &'a ExportArgs,
@@ -69,7 +64,7 @@ impl<'a> Export<'a> {
     pub(crate) fn add_run(&mut self, run: &Run<'_>) {
         for (table, is_left_out) in [("transfers", is_too_long(run)), ("phases", is_too_large(run))] {
             if self.args.wants(table) && is_left_out {
-                left_out(&format!("the table of {table}"));
+                output::left_out(&format!("the table of {table}"));
                 self.tables.leave_out([table]);
             }
         }

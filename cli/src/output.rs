@@ -4,7 +4,7 @@
 //! is kept until the command ends ([`lost`]). What would have gone there is dropped.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -129,6 +129,50 @@ impl Output {
         Ok(())
     }
 
+    /// As [`Self::result`]; after Ctrl-C, less of it where all would take too long, as a note says. A pipe or device that has got
+    /// a part of it gets the rest.
+    pub(crate) fn result_or_less(
+        &mut self,
+        name: &str,
+        is_too_large: &dyn Fn() -> bool,
+        whole: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        less: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        if !interrupt::requested() {
+            let before = self.position()?;
+            let written = match before {
+                None => return self.result(whole),
+                Some(_) => self.result(|writer| whole(&mut Impatient { writer, is_too_large, was_asked: false })),
+            };
+            if written.is_ok() || !interrupt::requested() {
+                return written;
+            }
+            self.back_to(before.unwrap_or(0))?;
+        } else if !is_too_large() {
+            return self.result(whole);
+        }
+        left_out(name);
+        self.result(less)
+    }
+
+    /// Where a file is written next; `None` for what is no file.
+    fn position(&mut self) -> Result<Option<u64>, Error> {
+        let Some(writer) = &mut self.writer else { return Ok(None) };
+        let Target::File { file, .. } = writer.get_mut() else { return Ok(None) };
+        file.as_file_mut().stream_position().map(Some).map_err(|error| writing(&self.name, &error))
+    }
+
+    /// Drops what a file has got from a place on.
+    fn back_to(&mut self, place: u64) -> Result<(), Error> {
+        let Some(Target::File { file, target }) = self.writer.take().map(|writer| writer.into_parts().0) else {
+            return Ok(());
+        };
+        let cut = file.as_file().set_len(place).and_then(|()| file.as_file().seek(SeekFrom::Start(place)));
+        cut.map_err(|error| writing(&self.name, &error))?;
+        self.writer = Some(buffered(Target::File { file, target }));
+        Ok(())
+    }
+
     /// Writes a piece of a result; the whole is passed on by [`Self::result`] or [`Self::finish`].
     pub(crate) fn part(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         self.attempt(|writer| write(writer))
@@ -197,6 +241,31 @@ fn replaced(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> R
     Ok(())
 }
 
+/// Says what is not written after Ctrl-C.
+pub(crate) fn left_out(what: &str) {
+    message(&format!("note: interrupted; {what} is left out: it would take longer than 2 s"));
+}
+
+/// A result that takes nothing more once Ctrl-C has come, if it is too large.
+struct Impatient<'a> {
+    writer: &'a mut dyn Write,
+    is_too_large: &'a dyn Fn() -> bool,
+    was_asked: bool,
+}
+
+impl Write for Impatient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if interrupt::requested() && !std::mem::replace(&mut self.was_asked, true) && (self.is_too_large)() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
 /// A file that takes nothing more once whoever pressed Ctrl-C has waited long enough.
 pub(crate) struct Hurried<'a>(&'a mut File);
 
@@ -223,8 +292,7 @@ pub(crate) fn replace_with(
         written
     });
     if replaced.is_err() && interrupt::is_overdue() {
-        let name = target.display();
-        message(&format!("note: interrupted; {name} is left out: it would take longer than 2 s"));
+        left_out(&target.display().to_string());
         return Ok(());
     }
     replaced

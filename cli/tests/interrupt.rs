@@ -161,17 +161,21 @@ fn ctrl_c_leaves_out_what_would_take_long() {
     for delay in [1000, 2500, 4000].map(Duration::from_millis) {
         // A fast machine may have ended before, a busy one may be late.
         let in_time = |took: Option<Duration>| took.is_none_or(|took| took < Duration::from_secs(2));
-        assert!((0..3).any(|_| in_time(interrupt_a_run_with_files(&large, delay))), "interrupted after {delay:?}");
+        for full in [false, true] {
+            let is_in_time = (0..3).any(|_| in_time(interrupt_a_run_with_files(&large, delay, full)));
+            assert!(is_in_time, "interrupted after {delay:?}, full: {full}");
+        }
     }
 }
 
 /// How long Ctrl-C took for a run with a timeline and tables; nothing where the run ended before.
-fn interrupt_a_run_with_files(scenario: &str, delay: Duration) -> Option<Duration> {
+fn interrupt_a_run_with_files(scenario: &str, delay: Duration, full: bool) -> Option<Duration> {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     std::fs::write(folder.path().join("large.yaml"), scenario).expect("the file is written");
     let arguments =
         ["run", "large.yaml", "--json", "-o", "out.json", "--timeline", "time.json", "--export-csv", "tables"];
-    let (mut child, mut log) = started(weir().args(arguments).current_dir(folder.path()));
+    let full = full.then_some("--full");
+    let (mut child, mut log) = started(weir().args(arguments).args(full).current_dir(folder.path()));
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
         log.read_to_string(&mut text).map(|_| text)
@@ -199,6 +203,10 @@ fn interrupt_a_run_with_files(scenario: &str, delay: Duration) -> Option<Duratio
         let left_out = said.lines().any(|line| line.contains(name) && line.contains("is left out"));
         assert!(folder.path().join(file).exists() != left_out, "{file}: {said}");
     }
+    let text = std::fs::read(folder.path().join("out.json")).expect("a result");
+    let result: serde_json::Value = serde_json::from_slice(&text).expect("one whole result");
+    let left_out = said.contains("the detail of --full is left out");
+    assert_eq!(result.get("phases").is_some(), full.is_some() && !left_out, "{said}");
     Some(took)
 }
 

@@ -20,6 +20,9 @@ pub(crate) const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
 const FILE_NAME: &str = "plugins.json";
 /// Locked while the list is changed; the list itself cannot be, since each change is another file.
 const LOCK_NAME: &str = "plugins.lock";
+/// What is to be the list, while it is written. The name is always the same: whoever holds the lock may replace what a killed
+/// program has left.
+const NEW_NAME: &str = "plugins.json.new";
 
 /// A library that the user has added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -233,15 +236,32 @@ impl PluginConfig {
     /// Writes the list beside the file and renames it over, so that no one ever reads half a list.
     fn save(&mut self, records: Vec<PluginRecord>) -> Result<(), PluginError> {
         let text = list_file::written(&records).map_err(|e| self.not_saved(&e))?;
-        let mut beside = tempfile::NamedTempFile::new_in(self.folder()).map_err(|e| self.not_saved(&e))?;
-        let written = beside.write_all(text.as_bytes()).and_then(|()| beside.as_file().sync_all());
-        written.map_err(|e| self.not_saved(&e))?;
-        beside.persist(&self.file).map_err(|e| self.not_saved(&e.error))?;
+        let beside = self.folder().join(NEW_NAME);
+        let written = write_new(&beside, &text).and_then(|()| fs::rename(&beside, &self.file));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&beside);
+            return Err(self.not_saved(&error));
+        }
         // The new name is on the disk with its folder; not every system lets folders be opened.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
         self.records = records;
         Ok(())
     }
+}
+
+/// Writes a new file, for the user alone, to the disk.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Whether no model of another library has a model's name or serves its operations.

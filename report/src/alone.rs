@@ -22,8 +22,8 @@ pub enum AloneError {
     /// It refused, failed or panicked.
     #[error("it failed: {0}")]
     Failed(#[from] CallError),
-    /// A rate is not a number ≥ 0 (NaN also means: never written).
-    #[error("it gave the rate {0} B/s: rates must be finite and at least 0")]
+    /// A rate is not a number ≥ 0 (NaN also means: never written; −0 and subnormal numbers are none).
+    #[error("it gave the rate {0:?} B/s: rates must be finite, and 0 or at least 2.3e-308")]
     NotARate(f64),
     /// A rate above the transfer's own limit, or the narrowest bandwidth of its route.
     #[error("it gave {rate} B/s, above the {most} B/s that the transfer's limit and its route's links allow")]

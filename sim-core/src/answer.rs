@@ -24,8 +24,8 @@ pub enum AnswerError {
         /// Its own words.
         error: CallError,
     },
-    /// A rate is not a number ≥ 0 (NaN also means: never written; −0 is none).
-    #[error("at {time} the rate of a transfer is {rate}: rates must be finite and at least 0")]
+    /// A rate is not a number ≥ 0 (NaN also means: never written; −0 and subnormal numbers are none).
+    #[error("at {time} the rate of a transfer is {rate:?}: rates must be finite, and 0 or at least 2.3e-308")]
     NotARate {
         /// When.
         time: SimTime,
@@ -176,7 +176,7 @@ impl Answer {
             let limit = limits[class.index()];
             // As integers, floats without a sign are in their order, and those with one, and NaN, above all of them: at a rate
             // of −0 bytes would take no time.
-            if rate.to_bits() > limit.min(f64::MAX).to_bits() {
+            if rate.to_bits() > limit.min(f64::MAX).to_bits() || rate.is_subnormal() {
                 return Err(wrong_rate(phase, position, rate, limit));
             }
             let sum = &mut self.classes[class.index()];
@@ -248,7 +248,7 @@ impl Answer {
 #[cold]
 fn wrong_rate(phase: &PhaseView<'_>, position: usize, rate: f64, limit: f64) -> AnswerError {
     let (time, task) = (phase.now, task(phase, position));
-    if rate.is_finite() && rate.is_sign_positive() {
+    if rate.is_finite() && rate.is_sign_positive() && !rate.is_subnormal() {
         AnswerError::OverLimit { time, task, rate, limit }
     } else {
         AnswerError::NotARate { time, task, rate }

@@ -14,8 +14,9 @@ use crate::stream::{Streamed, Traffic};
 use crate::tasks::{TaskGraph, TaskId};
 
 /// Most arbitrations without a start or an end, if they are less than [`LEAST_STEP`] apart on average or nothing comes to an
-/// end: an arbiter that wants to be asked again so often does not let the run go on (*assumed*: a second or so of computing).
-pub const MOST_ROUNDS: u32 = 1_000_000;
+/// end: an arbiter that wants to be asked again so often does not let the run go on (*assumed*: a second or so of computing, some
+/// seconds in a process of its own).
+pub const MOST_ROUNDS: u32 = 200_000;
 /// A time in which a link of 1 TB/s carries a kilobyte: no policy decides anew so often (*assumed*).
 pub const LEAST_STEP: SimDuration = SimDuration(1000);
 

@@ -4,6 +4,7 @@ mod files;
 mod stream;
 mod writer;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use weir::{Error, RunOptions, Scenario};
@@ -11,6 +12,7 @@ use weir_report::page::MOST_ROWS;
 use weir_report::{Detail, Run, text, write_run};
 
 use crate::args::RunArgs;
+use crate::export::is_too_large;
 use crate::failure::{Exit, message, print};
 use crate::input::load;
 use crate::interrupt;
@@ -123,9 +125,16 @@ fn options(args: &RunArgs, explanations: bool) -> Result<RunOptions, Error> {
 }
 
 fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result<(), Error> {
+    let detail = Detail { phases: args.phases, full: args.full };
+    if args.json && detail != Detail::default() {
+        let whole = |writer: &mut dyn Write| write_run(run, detail, writer);
+        let without = |writer: &mut dyn Write| write_run(run, Detail::default(), writer);
+        let name = if args.full { "the detail of --full" } else { "the detail of --phases" };
+        return out.result_or_less(name, &|| is_too_large(run), whole, without);
+    }
     out.result(|writer| {
         if args.json {
-            return write_run(run, Detail { phases: args.phases, full: args.full }, writer);
+            return write_run(run, detail, writer);
         }
         let gap = if later { "\n" } else { "" };
         write!(writer, "{gap}{}", text::run(run))?;

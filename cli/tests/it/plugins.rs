@@ -119,7 +119,7 @@ fn a_wrong_answer_names_arbiter_transfer_and_link() {
     let ended = Place::sick("FORGETS").run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
     assert_eq!(ended.code, 4);
     let expected = "error: s.yaml: under arbiter `sick`, at 0 s (0 ps) transfer `p` was given the rate NaN B/s: rates \
-                    must be finite and at least 0; the arbiter is wrong, report it to its author\n";
+                    must be finite, and 0 or at least 2.3e-308; the arbiter is wrong, report it to its author\n";
     assert_eq!(ended.stderr, expected);
     let ended = Place::sick("OVERFILLS").run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
     assert_eq!(ended.code, 4);
@@ -259,9 +259,10 @@ fn a_plugin_that_moves_the_place_of_its_error_is_named() {
 }
 
 #[test]
-fn rates_of_minus_zero_and_endless_rechecks_are_errors() {
+fn rates_that_are_none_and_endless_rechecks_are_errors() {
     for (mode, words) in [
-        ("MINUS_ZERO", "rates must be finite and at least 0"),
+        ("MINUS_ZERO", "the rate -0.0 B/s: rates must be finite, and 0 or at least 2.3e-308"),
+        ("SUBNORMAL", "the rate 5e-324 B/s: rates must be finite, and 0 or at least 2.3e-308"),
         ("AGAIN_SOON", "wants to be asked again too soon"),
         ("AGAIN_IN_VAIN", "wants to be asked again too soon"),
     ] {

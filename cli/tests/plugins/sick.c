@@ -29,6 +29,7 @@ enum {
     HANGS_DESTROYED,
     MOVES_ERROR,
     MINUS_ZERO,
+    SUBNORMAL,
     AGAIN_SOON,
     AGAIN_IN_VAIN,
     OVERRUNS,
@@ -168,6 +169,7 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
         rates[t] = MODE == OVERFILLS                          ? 1e12
                    : MODE == STALLS || MODE == AGAIN_IN_VAIN ? 0.0
                    : MODE == MINUS_ZERO                      ? -0.0
+                   : MODE == SUBNORMAL                       ? 5e-324
                                                              : 1e9 / (double)phase->id.len;
     }
     return WEIR_OK;

@@ -392,4 +392,16 @@ fn a_name_of_two_libraries_is_not_removed_by_name() {
     assert!(error.contains("arbiter.so") && error.contains("model.so") && error.contains("by its path"), "{error}");
     config.remove(model.to_str().expect("UTF-8")).expect("removed");
     config.remove("variant").expect("removed");
+    // By a link to the library, and by its path once the file is gone.
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("link.so");
+        std::os::unix::fs::symlink(&arbiter, &link).expect("a link");
+        config.add(&arbiter, program(), &builtin()).expect("added");
+        config.remove(link.to_str().expect("UTF-8")).expect("removed");
+    }
+    config.add(&arbiter, program(), &builtin()).expect("added");
+    let listed = config.records()[0].path.clone();
+    fs::remove_file(&arbiter).expect("there");
+    config.remove(listed.to_str().expect("UTF-8")).expect("removed");
 }

@@ -135,7 +135,7 @@ fn a_model_in_c_asks_for_routes() {
     let plan = Asked(&mut *model).plan("routes").expect("planned");
     let answers: Vec<_> = plan.iter().map(|task| (task.class, task.lead_ps, task.gap_ps)).collect();
     let none = (0, -1.0, -1.0);
-    assert_eq!(answers, [(1, 8.0, 3.0), none, none, none, (1, 0.0, 0.0)]);
+    assert_eq!(answers, [(1, 8.0, 3.0), none, none, none, none, (1, 0.0, 0.0)]);
 }
 
 #[test]

@@ -141,6 +141,7 @@ int32_t plan(void *state, const char *operation, size_t len, const weir_surround
         ask(around, planner, 1, 3);
         ask(around, planner, 2, 2);
         ask(around, planner, 1, (uint32_t)around->fabric->node_kind.len);
+        ask(around, planner, (uint32_t)around->fabric->node_kind.len, 1);
         ask(around, planner, WEIR_NONE, 1);
         task.class_id = (uint32_t)around->route(around, 1, 2, NULL);
         planner->emit_task(planner, &task);

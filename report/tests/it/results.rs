@@ -214,8 +214,8 @@ fn a_wrong_answer_about_a_lone_transfer_leaves_its_time_out_and_is_told() {
     };
     assert_eq!(asked(Ok(400.0)), (Some(9 * SECOND / 2), None), "1000 B at 400 B/s, and 2 s of latency");
     assert_eq!(asked(Ok(0.0)), (None, None), "no steady rate, but no wrong answer");
-    for wrong in [f64::NAN, -1.0, f64::INFINITY] {
-        let expected = format!("it gave the rate {wrong} B/s: rates must be finite and at least 0");
+    for wrong in [f64::NAN, -1.0, -0.0, 5e-324, 1e-310, f64::INFINITY] {
+        let expected = format!("it gave the rate {wrong:?} B/s: rates must be finite, and 0 or at least 2.3e-308");
         assert_eq!(asked(Ok(wrong)), (None, Some(expected)));
     }
     let (time, trouble) = asked(Ok(401.0));

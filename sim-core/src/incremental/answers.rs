@@ -1,8 +1,8 @@
 //! Answers of an incremental arbiter are checked before they are used: ids that do not exist, classes that are left out.
 //!
-//! That costs as much as reading them. Whether links are overloaded is known only when all classes are summed up; that is
-//! done after the first answer, then at growing distances, in the end once answers of as many entries have come in as there are
-//! links, classes and hops, so it costs no more than they did.
+//! That costs as much as reading them. Whether links are overloaded is known only when all classes are summed up. In small
+//! runs that is done after each answer, as long as it comes to less than a millisecond; then at growing distances, in the end
+//! once answers of as many entries have come in as there are links, classes and hops, so it costs no more than they did.
 
 use weir_plugin_api::{Answer, CallError, IncrementalArbiter, LinkId, RootLevel};
 
@@ -12,6 +12,8 @@ use super::numbers::{INF, Level};
 
 /// No capacity is above 2^61 units, hence no level.
 const MOST: Level = 1 << 61;
+/// Links, classes and hops that are summed up after each answer (*assumed*: some 10 ns each).
+pub(super) const FREE_SUMS: usize = 1 << 16;
 /// A load may be above a capacity by the 2^-29th part of it, 1.9e-9, as rates may that are asked for phase by phase.
 const TOLERANCE_BITS: u32 = 29;
 
@@ -94,12 +96,14 @@ impl Clocks {
 
     /// Sums up all links when that is due.
     pub(super) fn check_loads(&mut self, arbiter: &dyn IncrementalArbiter) -> Result<(), CallError> {
-        if self.unsummed < self.sum_after {
+        let hops = 1 + self.path_links.len() / self.paths.len().max(1);
+        let all = self.links.len() + self.classes.len() * hops;
+        if self.unsummed < self.sum_after && self.free_sums < all {
             return Ok(());
         }
-        let hops = 1 + self.path_links.len() / self.paths.len().max(1);
+        self.free_sums = self.free_sums.saturating_sub(all);
         // The first answer is summed up, and then at growing distances: a wrong policy is wrong from the beginning.
-        self.sum_after = (4 * self.sum_after.max(1)).min(self.links.len() + self.classes.len() * hops);
+        self.sum_after = (4 * self.sum_after.max(1)).min(all);
         self.unsummed = 0;
         self.sum_loads(arbiter)
     }

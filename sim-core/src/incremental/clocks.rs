@@ -5,6 +5,7 @@
 use weir_plugin_api::{Answer, CallError, Hang, LinkId, RootLevel, WeightChange};
 
 use super::NONE;
+use super::answers::FREE_SUMS;
 use super::nodes::{Nodes, Root};
 use super::numbers::{INF, Level, time_until};
 use super::soonest::{NEVER, Soonest};
@@ -106,6 +107,8 @@ pub(crate) struct Clocks {
     /// Entries of answers since all loads were summed up, and after how many that will be done again.
     pub(super) unsummed: usize,
     pub(super) sum_after: usize,
+    /// What may be summed up after each answer until then.
+    pub(super) free_sums: usize,
     pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
     pub(super) free_classes: Vec<u32>,
@@ -127,6 +130,7 @@ impl Clocks {
             links: Vec::with_capacity(links),
             nodes: Nodes::new(classes as u32),
             may_be_alone: true,
+            free_sums: FREE_SUMS,
             ..Self::default()
         }
     }

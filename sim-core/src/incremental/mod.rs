@@ -334,9 +334,7 @@ impl<'a> Incremental<'a> {
         let busy = busy.saturating_sub(shared.stalled_ps);
         let bandwidth = self.fabric.bandwidths()[link.index()];
         let full = shared.is_full || alone == self.scale.units(bandwidth);
-        // More than a link bears is no load: what an arbiter says of peaks is not checked otherwise.
-        let known = shared.peak.filter(|&peak| peak <= self.scale.units(bandwidth));
-        let known = known.map(|peak| self.scale.rate(peak.max(alone)));
+        let known = shared.peak.map(|peak| self.scale.rate(peak.max(alone)));
         LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }
     }
 

@@ -252,7 +252,7 @@ fn own_words(policy: &str, error: AnswerError) -> CallError {
         AnswerError::Failed { error: CallError::Refused(what), .. } => return CallError::Refused(what),
         AnswerError::Failed { error, .. } => error.to_string(),
         AnswerError::NotARate { rate, .. } => {
-            format!("it gave a transfer the rate {rate} B/s; rates are finite and at least 0")
+            format!("it gave a transfer the rate {rate:?} B/s; rates are finite, and 0 or at least 2.3e-308")
         }
         AnswerError::Impure { rate, again, .. } => {
             format!(

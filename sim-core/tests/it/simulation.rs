@@ -7,8 +7,8 @@ use weir_sim_core::api::{
     SimTime,
 };
 use weir_sim_core::{
-    AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, RemarkCount, Routes, RunOptions,
-    ServiceId, SimError, Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, admit,
+    AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, MOST_ROUNDS, Outcome, RemarkCount, Routes,
+    RunOptions, ServiceId, SimError, Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, admit,
 };
 
 /// One microsecond, in ps.
@@ -211,12 +211,16 @@ fn a_recheck_that_hardly_lets_the_clock_move_is_stopped() {
         let (time, passed) = (SimTime(passed + 5), SimDuration(passed));
         SimError::Stuck { time, passed, active: vec![TaskId(0)] }
     };
-    assert_eq!(run(1, 1e9).expect_err("stuck"), stuck(1_000_000));
+    assert_eq!(run(1, 1e9).expect_err("stuck"), stuck(MOST_ROUNDS.into()));
     assert_eq!(run(1000, 1e9).expect("it goes on").makespan, SimTime(2_000 * US + 5));
     // Where nothing moves, or nothing would end within the horizon, no step is large enough.
-    for rate in [0.0, 5e-324, 0.2] {
-        assert_eq!(run(1000, rate).expect_err("stuck"), stuck(1_000_000_000), "{rate}");
+    for rate in [0.0, f64::MIN_POSITIVE, 0.2] {
+        assert_eq!(run(1000, rate).expect_err("stuck"), stuck(1000 * u64::from(MOST_ROUNDS)), "{rate}");
     }
+    let SimError::Arbiter(AnswerError::NotARate { rate, .. }) = run(1000, 5e-324).expect_err("no rate") else {
+        panic!("another error")
+    };
+    assert_eq!(rate, 5e-324);
 }
 
 #[test]

@@ -282,7 +282,10 @@ pub(crate) fn answer_words(scenario: &Scenario, error: &AnswerError) -> String {
     let what = match error {
         AnswerError::Failed { error, .. } => return format!("it failed: {error}"),
         AnswerError::NotARate { task, rate, .. } => {
-            format!("transfer `{}` was given the rate {rate} B/s: rates must be finite and at least 0", name(task))
+            format!(
+                "transfer `{}` was given the rate {rate:?} B/s: rates must be finite, and 0 or at least 2.3e-308",
+                name(task)
+            )
         }
         AnswerError::Impure { task, rate, again, .. } => format!(
             "transfer `{}` was given {rate} B/s, and for the same transfers again {again} B/s, though the arbiter claims \

@@ -7,7 +7,7 @@ use weir_report::{Run, TraceFilter, write_trace};
 use weir_sim_core::Listener;
 
 use crate::args::RunArgs;
-use crate::export::{Export, is_too_large, left_out};
+use crate::export::{Export, is_too_large};
 use crate::input::{is_stdin, read_files};
 use crate::{interrupt, output};
 
@@ -63,7 +63,7 @@ impl<'a> Files<'a> {
     pub(super) fn add(&mut self, run: &Run<'_>, scenario: &Scenario, spec: &ArbiterSpec) -> Result<(), Error> {
         if let Some(target) = &self.args.timeline {
             match is_too_large(run) {
-                true => left_out(&target.display().to_string()),
+                true => output::left_out(&target.display().to_string()),
                 false => self.timeline(target, run, scenario, spec)?,
             }
         }
