@@ -62,12 +62,12 @@ pub(crate) struct RerouteRow<'a> {
     pub(crate) at_ps: u64,
     /// A link of the route before that was down then.
     #[serde(borrow)]
-    down: Ends<'a>,
+    pub(crate) down: Ends<'a>,
     /// Whole bytes that it had sent before, in all.
     pub(crate) sent_bytes: u64,
     /// Its links, in order of travel; of several routes at once each link once.
     #[serde(borrow)]
-    links: Vec<Ends<'a>>,
+    pub(crate) links: Vec<Ends<'a>>,
     /// Full results: the ids of these links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<Vec<u32>>,

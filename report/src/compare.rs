@@ -101,7 +101,7 @@ impl Column {
             ResultKind::Run => {}
             other => return Err(format!("`{}` wrote it: give results of `weir run --json`", other.command())),
         }
-        let run = saved::read_run(result.get())?;
+        let run: RunJson<'_> = saved::read_whole(ResultKind::Run, result.get())?;
         let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
         let spread = run.spread.as_ref();
         let held = |t: &TransferRow<'_>| {

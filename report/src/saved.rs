@@ -1,15 +1,24 @@
 //! The one reader of saved results: of one version of the format, as the types that weir writes, and without contradictions.
 //!
 //! ```text
-//! text ─► values, no key twice ─► kind ─► read: format, types, times ─► read_run: contradictions
+//! text ─► values, no key twice ─► kind ─► read: format, types, times ─► read_whole: contradictions
 //! ```
 
 mod amounts;
 mod changes;
+mod delays;
+mod explained;
+mod fits;
 mod flows;
 mod keys;
+mod places;
+mod rates;
+mod rows;
 mod run;
+mod search;
 mod spread;
+mod sweep;
+mod what_if;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -18,7 +27,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::ResultKind;
-use crate::json::RunJson;
 use crate::text::clean;
 use keys::DistinctKeys;
 
@@ -104,23 +112,29 @@ pub(crate) fn kind(text: &str) -> Result<ResultKind, String> {
 ///
 /// # Errors
 /// What is wrong with it, where, and what to do.
-pub(crate) fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, String> {
+fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, String> {
     check_format(kind, text)?;
     // Only what is wrong is read again, to say where.
     serde_json::from_str(text).map_err(|_| faulty(kind, &fault::<T>(text)))
 }
 
-/// Reads the result of a run, and compares what it says of one thing in several places.
+/// A result that says some things in several places.
+pub(crate) trait Consistent {
+    /// What contradicts itself, with its place; only what weir cannot write.
+    fn contradiction(&self) -> Option<String>;
+}
+
+/// Reads a result of this kind, and compares what it says of one thing in several places.
 ///
 /// # Errors
 /// As of [`read`], and what contradicts itself.
-pub(crate) fn read_run(text: &str) -> Result<RunJson<'_>, String> {
-    let run = read(ResultKind::Run, text)?;
-    run::contradiction(&run).map_or(Ok(run), |fault| Err(faulty(ResultKind::Run, &fault)))
+pub(crate) fn read_whole<'a, T: Deserialize<'a> + Consistent>(kind: ResultKind, text: &'a str) -> Result<T, String> {
+    let result: T = read(kind, text)?;
+    result.contradiction().map_or(Ok(result), |fault| Err(faulty(kind, &fault)))
 }
 
 /// What is said of a result that is not as weir writes it.
-pub(crate) fn faulty(kind: ResultKind, fault: &str) -> String {
+fn faulty(kind: ResultKind, fault: &str) -> String {
     format!("{fault}: this is not what `{}` writes; save it again", kind.command())
 }
 

@@ -50,24 +50,24 @@ impl SweepReport {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct SweepJson<'a, P> {
-    weir: u32,
-    kind: ResultKind,
-    version: Cow<'a, str>,
+    pub(crate) weir: u32,
+    pub(crate) kind: ResultKind,
+    pub(crate) version: Cow<'a, str>,
     pub(crate) scenario: Cow<'a, str>,
-    file: Cow<'a, str>,
+    pub(crate) file: Cow<'a, str>,
     input_sha256: Cow<'a, str>,
     pub(crate) arbiter: Cow<'a, SearchArbiter>,
-    vary: Cow<'a, str>,
-    objective: Cow<'a, str>,
+    pub(crate) vary: Cow<'a, str>,
+    pub(crate) objective: Cow<'a, str>,
     #[schemars(with = "Vec<AxisRow>")]
-    axes: Vec<Cow<'a, Axis>>,
-    searches: usize,
-    complete: bool,
-    proved_optimal: bool,
+    pub(crate) axes: Vec<Cow<'a, Axis>>,
+    pub(crate) searches: usize,
+    pub(crate) complete: bool,
+    pub(crate) proved_optimal: bool,
     #[serde(deserialize_with = "time", default, skip_serializing_if = "Option::is_none")]
-    wall_s: Option<f64>,
+    pub(crate) wall_s: Option<f64>,
     /// Sums over the first axis, one for each combination of the others, in their order.
-    totals: Vec<SweepTotal>,
+    pub(crate) totals: Vec<SweepTotal>,
     /// Those that are finished; numbered with the first axis slowest.
     pub(crate) points: Vec<P>,
 }
@@ -84,20 +84,20 @@ struct AxisRow {
 /// Sums over the points of one combination.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct SweepTotal {
+pub(crate) struct SweepTotal {
     #[serde(with = "crate::pairs")]
     #[schemars(with = "Parameters")]
-    parameters: Vec<(String, String)>,
-    points: u64,
-    complete: bool,
-    proved_optimal: bool,
-    baseline_s: Amount,
-    baseline_ps: u128,
-    best_s: Amount,
-    best_ps: u128,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) points: u64,
+    pub(crate) complete: bool,
+    pub(crate) proved_optimal: bool,
+    pub(crate) baseline_s: Amount,
+    pub(crate) baseline_ps: u128,
+    pub(crate) best_s: Amount,
+    pub(crate) best_ps: u128,
     /// 100 · (baseline / best − 1); absent where no point is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
-    gain_percent: Option<f64>,
+    pub(crate) gain_percent: Option<f64>,
 }
 
 /// The search at one point.

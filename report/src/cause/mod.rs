@@ -26,18 +26,18 @@ pub struct TransferCause<'a> {
     pub kind: CauseKind,
     /// The link at which it kept the transfer back; null where none is known.
     #[serde(borrow)]
-    link: Option<Ends<'a>>,
+    pub(crate) link: Option<Ends<'a>>,
     /// The id of the transfer responsible; null where none is named.
     by: Option<Cow<'a, str>>,
     /// The engine that it was queued for, `gpu0/send`; only of `engine-busy`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    engine: Option<Cow<'a, str>>,
+    pub(crate) engine: Option<Cow<'a, str>>,
     /// What kept its rate down at its `bottleneck` after its start; only of `engine-busy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    at_bottleneck: Option<CauseKind>,
+    pub(crate) at_bottleneck: Option<CauseKind>,
     /// The node whose links have one bandwidth together; only of `shared-bandwidth`, where that is no single link's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    node: Option<Cow<'a, str>>,
+    pub(crate) node: Option<Cow<'a, str>>,
     /// The region of the link, where parts of the fabric have policies of their own.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     region: Option<Cow<'a, str>>,

@@ -15,23 +15,23 @@ use crate::schemas::{Amount, Parameters, Whole};
 pub(crate) struct CandidateRow<'a> {
     /// Number of the candidate in the grid, from 0.
     #[schemars(with = "Whole")]
-    candidate: u64,
+    pub(crate) candidate: u64,
     /// The value of each path that varies.
     #[serde(borrow)]
     #[schemars(with = "Parameters")]
-    parameters: Pairs<Name<'a>, Name<'a>>,
+    pub(crate) parameters: Pairs<Name<'a>, Name<'a>>,
     /// Its value by another objective than the makespan: seconds, or of a throughput bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    value: Option<Amount>,
-    makespan_s: Amount,
+    pub(crate) value: Option<Amount>,
+    pub(crate) makespan_s: Amount,
     #[schemars(with = "Whole")]
     pub(crate) makespan_ps: u64,
     /// How many times as bad as the best it is by the objective.
     #[schemars(range(min = 1))]
-    ratio: Amount,
+    pub(crate) ratio: Amount,
     /// One row is the best.
-    best: bool,
+    pub(crate) best: bool,
 }
 
 /// A candidate of a grid of one parameter.

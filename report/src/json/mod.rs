@@ -23,6 +23,7 @@ use serde_json::Value;
 use weir_plugin_api::SimDuration;
 
 use arbiter::ArbiterJson;
+pub(crate) use candidates::CandidateRow;
 pub use explanation::write_explanation;
 pub(crate) use jobs::JobRow;
 pub(crate) use list::List;
@@ -31,7 +32,7 @@ pub(crate) use lists::{numbered, transfer_row};
 pub(crate) use operations::OperationRow;
 use operations::Operations;
 pub(crate) use plans::Plans;
-pub(crate) use rows::{ExplainRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
+pub(crate) use rows::{ExplainRow, ExplainedRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 pub(crate) use search::SearchJson;
 pub(crate) use write::{bytes, write_line};
 pub use write::{json_text, write_json};
@@ -171,7 +172,7 @@ pub(crate) struct RunJson<'a> {
     pub(crate) jobs: Vec<JobRow<'a>>,
     /// For 100 transfers or more; not after an interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentiles: Option<Percentiles>,
+    pub(crate) percentiles: Option<Percentiles>,
     /// Full results: all nodes.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) nodes: Option<List<Nodes<'a>>>,
@@ -201,9 +202,9 @@ pub(crate) enum PacketFidelity {
 #[schemars(deny_unknown_fields, rename = "Streamed")]
 pub(crate) struct StreamedJson {
     /// Number of transfers in the scenario.
-    transfers: usize,
+    pub(crate) transfers: usize,
     /// Number of transfers that have ended.
-    ended: usize,
+    pub(crate) ended: usize,
 }
 
 impl<'a> RunJson<'a> {

@@ -23,16 +23,16 @@ use crate::{ResultKind, SearchReport};
 pub(crate) struct SearchJson<'a> {
     /// Version of the format of results.
     #[schemars(with = "Version")]
-    weir: u32,
+    pub(crate) weir: u32,
     /// The kind of result: `search`.
     #[schemars(schema_with = "search_schema::kind")]
-    kind: ResultKind,
+    pub(crate) kind: ResultKind,
     /// Version of weir that wrote it.
-    version: Cow<'a, str>,
+    pub(crate) version: Cow<'a, str>,
     /// The `name` of the scenario.
     pub(crate) scenario: Cow<'a, str>,
     /// The name of its file, without folders.
-    file: Cow<'a, str>,
+    pub(crate) file: Cow<'a, str>,
     /// SHA-256 over the scenario file and every file it names, in order of reading.
     #[schemars(with = "Sha256")]
     input_sha256: Cow<'a, str>,
@@ -40,17 +40,17 @@ pub(crate) struct SearchJson<'a> {
     pub(crate) arbiter: Cow<'a, SearchArbiter>,
     /// What the candidates differ in.
     #[schemars(schema_with = "search_schema::vary")]
-    vary: Vary,
+    pub(crate) vary: Vary,
     /// The method that found the result, also where `auto` chose it.
     #[schemars(schema_with = "search_schema::method")]
-    method: Method,
+    pub(crate) method: Method,
     /// Number of candidates, with all its digits; absent above 2^128.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Count")]
     pub(crate) candidates: Option<u128>,
     /// Candidates whose exact value is known, by simulation or by a proven symmetry.
     #[schemars(with = "Whole")]
-    evaluated: u128,
+    pub(crate) evaluated: u128,
     /// Candidates that stop before their end, of a search that simulates each; absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StoppedCandidates")]
@@ -58,39 +58,39 @@ pub(crate) struct SearchJson<'a> {
     /// Why the baseline stops before its end; only where it does, and then it has no makespan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
-    baseline_stopped: Option<Cow<'a, str>>,
+    pub(crate) baseline_stopped: Option<Cow<'a, str>>,
     /// Whether the search came to its end; false after an interrupt or a budget.
     pub(crate) complete: bool,
     /// Whether no candidate is better by more than 1e-9, with --exact by a picosecond.
-    proved_optimal: bool,
+    pub(crate) proved_optimal: bool,
     /// The quantity that is minimised.
     #[schemars(schema_with = "search_schema::objective")]
-    objective: Objective,
+    pub(crate) objective: Objective,
     /// No candidate is better. Of another objective than the makespan: of end, sum and max seconds, of a throughput bytes
     /// per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    bound: Option<Amount>,
+    pub(crate) bound: Option<Amount>,
     /// No candidate is below it. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    bound_s: Option<Amount>,
+    pub(crate) bound_s: Option<Amount>,
     /// What sets the bound, where all candidates are simulated: a link, an engine, the critical path.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
-    bound_by: Option<Cow<'a, str>>,
+    pub(crate) bound_by: Option<Cow<'a, str>>,
     /// Why there is no bound, where the search was to have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
-    no_bound: Option<Cow<'a, str>>,
+    pub(crate) no_bound: Option<Cow<'a, str>>,
     /// The scenario without changes. Of another objective than the makespan, as `bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    baseline: Option<Amount>,
+    pub(crate) baseline: Option<Amount>,
     /// The best found. Of another objective than the makespan, as `bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    best: Option<Amount>,
+    pub(crate) best: Option<Amount>,
     /// The scenario without changes. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
@@ -98,65 +98,65 @@ pub(crate) struct SearchJson<'a> {
     /// The scenario without changes. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
-    baseline_ps: Option<u64>,
+    pub(crate) baseline_ps: Option<u64>,
     /// The best found. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    best_s: Option<Amount>,
+    pub(crate) best_s: Option<Amount>,
     /// The best found. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
-    best_ps: Option<u64>,
+    pub(crate) best_ps: Option<u64>,
     /// Mean of the middle two of all candidates. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    median: Option<Amount>,
+    pub(crate) median: Option<Amount>,
     /// Mean of the middle two of all candidates. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    median_s: Option<Amount>,
+    pub(crate) median_s: Option<Amount>,
     /// Exact sum divided by the count. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    mean: Option<Amount>,
+    pub(crate) mean: Option<Amount>,
     /// Exact sum divided by the count. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    mean_s: Option<Amount>,
+    pub(crate) mean_s: Option<Amount>,
     /// The worst of all candidates. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    worst: Option<Amount>,
+    pub(crate) worst: Option<Amount>,
     /// The worst of all candidates. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    worst_s: Option<Amount>,
+    pub(crate) worst_s: Option<Amount>,
     /// The worst of all candidates. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
-    worst_ps: Option<u64>,
+    pub(crate) worst_ps: Option<u64>,
     /// sorted[count · p / 100], of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Percents")]
-    percentiles: Option<Percents>,
+    pub(crate) percentiles: Option<Percents>,
     /// sorted[count · p / 100], seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Percents")]
-    percentiles_s: Option<Percents>,
+    pub(crate) percentiles_s: Option<Percents>,
     /// Candidates within 1e-9 of the best.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Count")]
-    best_count: Option<u128>,
+    pub(crate) best_count: Option<u128>,
     /// Seconds the search took; absent with --no-timing and of merged parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    wall_s: Option<Amount>,
+    pub(crate) wall_s: Option<Amount>,
     /// Of a placement: runs after which the time of the search is paid back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
-    payback_exchanges: Option<u64>,
+    pub(crate) payback_exchanges: Option<u64>,
     /// The best candidate, in the names of the scenario.
-    solution: Cow<'a, Solution>,
+    pub(crate) solution: Cow<'a, Solution>,
     /// Of parameters: each candidate that was evaluated, by number.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "List<GridTable<'a>>")]
@@ -180,7 +180,7 @@ pub(crate) struct SearchJson<'a> {
     /// With `--full`, of a placement: the device of each rank as the scenario is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
-    baseline_placement: Option<Vec<Cow<'a, str>>>,
+    pub(crate) baseline_placement: Option<Vec<Cow<'a, str>>>,
 }
 
 impl SearchJson<'_> {

@@ -14,7 +14,7 @@ use crate::schemas::{Amount, words};
 /// Values by per cent.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Percents(Pairs<u32, Amount>);
+pub(crate) struct Percents(pub(crate) Pairs<u32, Amount>);
 
 impl Percents {
     pub(super) fn new(values: [f64; 6]) -> Self {

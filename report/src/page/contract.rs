@@ -46,7 +46,7 @@ pub fn contract() -> String {
         ("RunAdditions", root::<Additions<'static>>(&mut generator)),
         ("Search", root::<SearchJson<'static>>(&mut generator)),
         ("SweepResult", root::<SweepJson<'static, SweepPointJson<'static>>>(&mut generator)),
-        ("SweepPoint", root::<Point>(&mut generator)),
+        ("SweepPoint", root::<Point<'static>>(&mut generator)),
         ("Tuned", root::<Tuning>(&mut generator)),
         ("Validated", root::<Validation>(&mut generator)),
         ("WhatIf", root::<WhatIf>(&mut generator)),

@@ -38,10 +38,10 @@ pub use phases::PhaseReplay;
 use phases::{PhaseSource, Recorded, Replayed};
 pub use pictures::Picture;
 pub use probe::Effort;
-use sweep::Point;
+pub(crate) use sweep::Point;
 
 use crate::json::{List, Plans, RunJson, SearchJson};
-use crate::saved::{self, SavedError};
+use crate::saved::{self, Consistent, SavedError};
 use crate::sweep::SweepJson;
 use crate::{Detail, ResultKind, Run, Tuning, Validation, WhatIf, Widening};
 
@@ -181,7 +181,7 @@ impl Page {
     fn add_value(&mut self, text: &str) -> Result<(), PageError> {
         let kind = saved::kind(text).map_err(PageError::Damaged)?;
         match kind {
-            ResultKind::Run => self.add_saved_run(saved::read_run(text).map_err(PageError::Damaged)?),
+            ResultKind::Run => self.add_saved_run(read(kind, text)?),
             ResultKind::Comparison => self.add_comparison(&read(kind, text)?),
             ResultKind::Search => self.add_search(read(kind, text)?),
             ResultKind::Sweep => self.add_sweep(read(kind, text)?),
@@ -205,9 +205,6 @@ impl Page {
     }
 
     fn add_search(&mut self, mut search: SearchJson<'_>) -> Result<(), PageError> {
-        if let Some(key) = search.lacks() {
-            return Err(PageError::Damaged(saved::faulty(ResultKind::Search, &format!("missing field `{key}`"))));
-        }
         let number = self.number();
         if let Some(pictures) = &mut self.pictures {
             pictures.extend(pictures::of_search(&search, number));
@@ -219,7 +216,7 @@ impl Page {
         add(&mut self.searches, &search)
     }
 
-    fn add_sweep(&mut self, mut sweep: SweepJson<'_, Point>) -> Result<(), PageError> {
+    fn add_sweep(&mut self, mut sweep: SweepJson<'_, Point<'_>>) -> Result<(), PageError> {
         if let Some(points) = sweep::shorten(&mut sweep) {
             let (name, most) = (named(&sweep.scenario, &sweep.arbiter.name), sweep::MOST_POINTS);
             self.notes.push(format!("{name}: the page shows only the sums of {points} points; it draws up to {most}."));
@@ -312,6 +309,13 @@ struct SavedComparison<'a> {
     with: Option<Vec<Option<String>>>,
 }
 
+impl Consistent for SavedComparison<'_> {
+    fn contradiction(&self) -> Option<String> {
+        let (with, results) = (self.with.as_ref()?.len(), self.results.len());
+        (with != results).then(|| format!("with: {with} changes, but {results} results"))
+    }
+}
+
 /// A result, for a person.
 fn named(scenario: &str, arbiter: &str) -> String {
     format!("{scenario} under {arbiter}")
@@ -322,8 +326,8 @@ fn add(list: &mut Vec<Box<RawValue>>, result: &impl Serialize) -> Result<(), Pag
     Ok(())
 }
 
-fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, PageError> {
-    saved::read(kind, text).map_err(PageError::Damaged)
+fn read<'a, T: Deserialize<'a> + Consistent>(kind: ResultKind, text: &'a str) -> Result<T, PageError> {
+    saved::read_whole(kind, text).map_err(PageError::Damaged)
 }
 
 /// Why a page does not show a result, and what to give instead.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::CauseKind;
+use super::delays;
 use crate::changes::LinkChangeRow;
 use crate::json::{LinkRow, List, PhaseRow, RunJson, TransferRow};
 
@@ -17,10 +17,10 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
     let (links, transfers) = (run.links.at_hand(), run.transfers.at_hand());
     let changed: HashSet<(&str, &str)> = run.link_changes.iter().map(LinkChangeRow::ends).collect();
     let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
+    let parts = parts(run);
     of_fingerprint(run.fingerprint())
-        .or_else(|| of_causes(transfers))
         .or_else(|| found("transfers", transfers, |row| of_transfer(row, links)))
-        .or_else(|| found("links", links, |row| of_link(row, span, run.events(), &changed)))
+        .or_else(|| found("links", links, |row| of_link(row, span, parts, &changed)))
         .or_else(|| found("phases", phases, |row| of_phase(row, span)))
         .or_else(|| of_order(phases))
 }
@@ -42,14 +42,21 @@ pub(super) fn differ(a: f64, b: f64) -> bool {
     (a - b).abs() > a.abs().max(b.abs()) * ROOM + ROUNDED
 }
 
-/// Who is responsible is a transfer of the run.
-fn of_causes(transfers: &[TransferRow<'_>]) -> Option<String> {
-    let ids: HashSet<&str> = transfers.iter().map(|row| &*row.id).collect();
-    found("transfers", transfers, |row| {
-        let cause = row.cause_detail.as_ref().filter(|cause| cause.kind != CauseKind::EngineBusy)?;
-        let by = cause.by().filter(|by| !ids.contains(by))?;
-        Some(format!("cause_detail.by: the run has no transfer `{by}`"))
-    })
+/// A number that others determine, which may be none, and is another.
+pub(super) fn other(key: &str, given: Option<f64>, expected: Option<f64>) -> Option<String> {
+    let same = match (given, expected) {
+        (Some(given), Some(expected)) => !differ(given, expected),
+        (given, expected) => given.is_some() == expected.is_some(),
+    };
+    let text = |number: Option<f64>| number.map_or("null".to_owned(), |number| number.to_string());
+    (!same).then(|| format!("{key}: {}, but by what it follows from {}", text(given), text(expected)))
+}
+
+/// Parts in which transfers went, at most one for each of their routes: parts are whole bytes, and may be one too many. As many
+/// are listed, or streamed; a number that nothing else bounds would excuse any bytes.
+fn parts(run: &RunJson<'_>) -> f64 {
+    let listed: usize = run.transfers.at_hand().iter().map(|row| 1 + row.reroutes.len()).sum();
+    (listed + run.streamed.as_ref().map_or(0, |streamed| streamed.transfers)) as f64
 }
 
 fn of_transfer(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
@@ -57,16 +64,7 @@ fn of_transfer(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
     if let Some(mean) = mean_bps.filter(|mean| !(mean.is_finite() && *mean >= 0.0) || *mean == 0.0 && sent > 0) {
         return Some(format!("`{id}` has mean_Bps {mean} and sent {sent} B"));
     }
-    of_delay(row).or_else(|| of_sending(row, links))
-}
-
-/// The time alone and the parts of the delay are the time from ready to end.
-fn of_delay(row: &TransferRow<'_>) -> Option<String> {
-    let (TransferRow { id, .. }, delay) = (row, row.delay.as_ref()?);
-    let (ready, end, alone) = (row.ready_s?, row.end_s?, row.alone_s?);
-    let parts = alone + delay.waiting_s + delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
-    differ(end - ready, parts)
-        .then(|| format!("`{id}` took {} s, but alone_s and the parts of `delay` are {parts} s", end - ready))
+    delays::contradiction(row).or_else(|| of_sending(row, links))
 }
 
 /// All bytes are sent before the end; where latencies are known, just before. Packets wait in buffers, too.
@@ -89,11 +87,14 @@ fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
         .then(|| format!("`{id}` sends {bytes} B until {sent} s by its mean_Bps, and ends at {end} s"))
 }
 
-fn of_link(row: &LinkRow<'_>, span: f64, events: u64, changed: &HashSet<(&str, &str)>) -> Option<String> {
+fn of_link(row: &LinkRow<'_>, span: f64, parts: f64, changed: &HashSet<(&str, &str)>) -> Option<String> {
     let LinkRow { from, to, bytes, busy_s, peak_bps, bandwidth_bps, .. } = row;
     let named = |what: String| Some(format!("`{from}` → `{to}` {what}"));
     if above(*busy_s, span) {
         return named(format!("is busy for {busy_s} s of {span} s"));
+    }
+    if let Some(peak) = peak_bps.filter(|peak| *peak < 0.0) {
+        return named(format!("has peak_Bps {peak}"));
     }
     // Of packets the wire carries headers too: what it can is not in the result.
     if let Some(wire) = row.wire_bytes {
@@ -104,9 +105,8 @@ fn of_link(row: &LinkRow<'_>, span: f64, events: u64, changed: &HashSet<(&str, &
     if let Some((peak, bandwidth)) = peak_bps.zip(bandwidth_bps).filter(|&(peak, most)| above(peak, most)) {
         return named(format!("has peak_Bps {peak} over bandwidth_Bps {bandwidth}"));
     }
-    // Parts of transfers are whole bytes.
     let most = peak_bps.or(bandwidth_bps)?;
-    let is_above = *bytes as f64 > most * (1.0 + ROOM) * (busy_s + ROUNDED) + 1.0 + events as f64;
+    let is_above = *bytes as f64 > most * (1.0 + ROOM) * (busy_s + ROUNDED) + 1.0 + parts;
     if is_above { named(format!("carried {bytes} B in {busy_s} s at no more than {most} B/s")) } else { None }
 }
 

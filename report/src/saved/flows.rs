@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 use weir_plugin_api::NodeKind;
 
 use super::amounts::{ROOM, above, differ, found};
+use super::explained;
 use crate::changes::LinkChangeRow;
-use crate::json::{ExplainRow, LinkRow, List, NodeRow, PhaseRow, RunJson, TransferRow};
+use crate::json::{LinkRow, List, NodeRow, PhaseRow, RunJson, StreamedJson, TransferRow};
 
 /// Seconds.
 const PS: f64 = 1e-12;
@@ -19,16 +20,26 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         let (links, transfers) = (run.links.at_hand(), run.transfers.at_hand());
         let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
         let explained = run.explain.as_ref().map(List::at_hand);
-        let names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
-        found("nodes", nodes, of_node)
-            .or_else(|| links.iter().enumerate().find_map(|(i, row)| of_link(i, row, &names)))
+        let mut peaks = vec![0.0; links.len()];
+        of_topology(nodes, links, &names(nodes))
             .or_else(|| found("transfers", transfers, |row| of_route(row, links)))
             .or_else(|| of_bytes(run, links, transfers))
-            .or_else(|| of_rates(phases, (links, &run.link_changes), transfers))
-            .or_else(|| of_bottleneck(transfers, links))
+            .or_else(|| of_rates(phases, (links, &run.link_changes), transfers, &mut peaks))
             .or_else(|| if run.complete { of_sent(phases, transfers) } else { None })
-            .or_else(|| of_explanation(explained?, phases))
+            .or_else(|| if run.phases.is_some() { of_peaks(links, &peaks, transfers) } else { None })
+            .or_else(|| explained::contradiction(explained?, phases, links, transfers))
     })
+}
+
+/// The names of nodes.
+pub(super) fn names<'r>(nodes: &'r [NodeRow<'_>]) -> HashSet<&'r str> {
+    nodes.iter().map(|node| &*node.name).collect()
+}
+
+/// Nodes are of known kinds, and links join them.
+pub(super) fn of_topology(nodes: &[NodeRow<'_>], links: &[LinkRow<'_>], names: &HashSet<&str>) -> Option<String> {
+    let each = || links.iter().enumerate();
+    found("nodes", nodes, of_node).or_else(|| each().find_map(|(i, row)| of_link(i, row, names)))
 }
 
 fn of_input(text: &str) -> Option<String> {
@@ -52,7 +63,13 @@ fn of_end(run: &RunJson<'_>) -> Option<String> {
         let row = transfers.iter().position(|row| row.end_ps.is_none()).unwrap_or_default();
         return Some(format!("transfers[{row}].end_ps: null in a run that is complete"));
     }
-    let (events, least) = (run.events(), transfers.iter().filter(|row| row.start_s.is_some()).count() + ended);
+    let is_off = |all: &&StreamedJson| all.ended > all.transfers || complete && all.ended < all.transfers;
+    if let Some(StreamedJson { transfers, ended }) = run.streamed.as_ref().filter(is_off) {
+        return Some(format!("streamed.ended: {ended} of {transfers} transfers"));
+    }
+    let streamed = run.streamed.as_ref().map_or(0, |streamed| streamed.ended.saturating_mul(2));
+    let (events, started) = (run.events(), transfers.iter().filter(|row| row.start_s.is_some()).count());
+    let least = streamed.max(started + ended);
     (events < least as u64).then(|| format!("events: {events}, but transfers alone started and ended {least} times"))
 }
 
@@ -135,17 +152,19 @@ fn of_bytes(run: &RunJson<'_>, links: &[LinkRow<'_>], transfers: &[TransferRow<'
     })
 }
 
-/// In each phase, transfers have rates, and links that do not change carry no more than their bandwidths.
+/// In each phase, transfers have rates, and links that do not change carry no more than their bandwidths. `peaks` takes the most
+/// that each link carries.
 fn of_rates(
     phases: &[PhaseRow<'_>],
     (links, changes): (&[LinkRow<'_>], &[LinkChangeRow<'_>]),
     transfers: &[TransferRow<'_>],
+    peaks: &mut [f64],
 ) -> Option<String> {
     let changed: HashSet<(&str, &str)> = changes.iter().map(LinkChangeRow::ends).collect();
     let by_id: HashMap<&str, &TransferRow<'_>> = transfers.iter().map(|row| (&*row.id, row)).collect();
     let mut loads = vec![0.0; links.len()];
     phases.iter().enumerate().find_map(|(i, phase)| {
-        let fault = of_phase(phase, &by_id, &mut loads, (links, &changed));
+        let fault = of_phase(phase, &by_id, (&mut loads, peaks), (links, &changed));
         fault.map(|what| format!("phases[{i}]: {what}"))
     })
 }
@@ -154,7 +173,7 @@ fn of_rates(
 fn of_phase(
     phase: &PhaseRow<'_>,
     by_id: &HashMap<&str, &TransferRow<'_>>,
-    loads: &mut [f64],
+    (loads, peaks): (&mut [f64], &mut [f64]),
     (links, changed): (&[LinkRow<'_>], &HashSet<(&str, &str)>),
 ) -> Option<String> {
     let mut used = Vec::new();
@@ -175,9 +194,22 @@ fn of_phase(
         Some(format!("rates of {load} B/s in all over `{}` → `{}`, whose bandwidth_Bps is {most}", row.from, row.to))
     });
     for link in used {
+        peaks[link] = loads[link].max(peaks[link]);
         loads[link] = 0.0;
     }
     over
+}
+
+/// The most that a link carried in a phase is its peak. One that takes another route does so at any moment of a phase.
+fn of_peaks(links: &[LinkRow<'_>], peaks: &[f64], transfers: &[TransferRow<'_>]) -> Option<String> {
+    if transfers.iter().any(|row| row.route.is_none() || !row.reroutes.is_empty()) {
+        return None;
+    }
+    links.iter().zip(peaks).enumerate().find_map(|(i, (row, most))| {
+        let LinkRow { from, to, peak_bps, .. } = row;
+        let peak = peak_bps.filter(|&peak| differ(peak, *most))?;
+        Some(format!("links[{i}]: `{from}` → `{to}` has peak_Bps {peak}, and carries {most} B/s at most in `phases`"))
+    })
 }
 
 /// Phases of a complete run have sent at least the bytes of each transfer, which may be sent again after a link was down. Times
@@ -198,35 +230,5 @@ fn of_sent(phases: &[PhaseRow<'_>], transfers: &[TransferRow<'_>]) -> Option<Str
         let (bytes, room) = sent.get(&*row.id).copied().unwrap_or_default();
         let lacks = above(row.bytes as f64, bytes + room + 1.0);
         lacks.then(|| format!("transfers[{i}]: `{}` has {} bytes, and `phases` send {bytes}", row.id, row.bytes))
-    })
-}
-
-/// What holds a transfer back is a link of the topology.
-fn of_bottleneck(transfers: &[TransferRow<'_>], links: &[LinkRow<'_>]) -> Option<String> {
-    let all: HashSet<(&str, &str)> = links.iter().map(|link| (&*link.from, &*link.to)).collect();
-    transfers.iter().enumerate().find_map(|(i, row)| {
-        let link = row.bottleneck.as_ref().filter(|link| !all.contains(&(&*link.from, &*link.to)))?;
-        Some(format!(
-            "transfers[{i}]: `{}` has the bottleneck `{}` → `{}`, which is no link",
-            row.id, link.from, link.to
-        ))
-    })
-}
-
-/// Each phase is explained, with the transfers that have rates in it.
-fn of_explanation(explained: &[ExplainRow<'_>], phases: &[PhaseRow<'_>]) -> Option<String> {
-    if explained.len() != phases.len() {
-        return Some(format!("explain: {} phases, but `phases` has {}", explained.len(), phases.len()));
-    }
-    explained.iter().zip(phases).enumerate().find_map(|(i, (row, phase))| {
-        let differs = differ(row.start_s, phase.start_s) || differ(row.end_s, phase.end_s);
-        let rated: HashSet<&str> = phase.rates_bps.0.iter().map(|(id, _)| &*id.0).collect();
-        let other = row.transfers.iter().find(|transfer| !rated.contains(&*transfer.id));
-        let what = match other {
-            _ if differs => "its times are not those of the phase".to_owned(),
-            Some(transfer) => format!("`{}` has no rate in this phase", transfer.id),
-            None => return None,
-        };
-        Some(format!("explain[{i}]: {what}"))
     })
 }

@@ -9,17 +9,24 @@ use std::hash::Hash;
 
 use weir_plugin_api::PS_PER_S;
 
-use super::{amounts, changes, flows, spread};
-use crate::json::{JobRow, List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
+use super::{Consistent, amounts, changes, flows, places, rates, spread};
+use crate::json::{JobRow, LinkRow, List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
+
+impl Consistent for RunJson<'_> {
+    fn contradiction(&self) -> Option<String> {
+        contradiction(self)
+    }
+}
 
 /// The first contradiction in a run, with its place.
-pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
+fn contradiction(run: &RunJson<'_>) -> Option<String> {
     let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
     let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
     let (transfers, operations) = (run.transfers.at_hand(), run.operations.at_hand());
     twice("transfers", transfers.iter().map(|transfer| Some(&transfer.id)))
         .or_else(|| twice("operations", operations.iter().map(|operation| Some(&operation.id))))
         .or_else(|| twice("links", run.links.at_hand().iter().map(|link| link.id)))
+        .or_else(|| doubled(run.links.at_hand()))
         .or_else(|| twice("nodes", nodes.iter().map(|node| Some(node.id))))
         .or_else(|| orphan(nodes))
         .or_else(|| {
@@ -33,6 +40,8 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| of_makespan(run))
         .or_else(|| changes::contradiction(run))
         .or_else(|| amounts::contradiction(run))
+        .or_else(|| rates::contradiction(run))
+        .or_else(|| places::contradiction(run))
         .or_else(|| spread::contradiction(run))
         .or_else(|| flows::contradiction(run))
 }
@@ -104,7 +113,7 @@ pub(super) fn unequal(what: &str, seconds: Option<f64>, ps: Option<u64>) -> Opti
 }
 
 /// A node that does not come after its parent: there is no way up from it.
-fn orphan(nodes: &[NodeRow<'_>]) -> Option<String> {
+pub(super) fn orphan(nodes: &[NodeRow<'_>]) -> Option<String> {
     let mut seen = HashSet::new();
     nodes.iter().enumerate().find_map(|(i, node)| {
         let parent = node.parent.filter(|parent| !seen.contains(parent));
@@ -113,7 +122,19 @@ fn orphan(nodes: &[NodeRow<'_>]) -> Option<String> {
     })
 }
 
-fn twice<I: Hash + Eq + Clone + Display>(list: &str, ids: impl Iterator<Item = Option<I>>) -> Option<String> {
+/// A link that is none, or that is listed again: two nodes are joined once.
+fn doubled(links: &[LinkRow<'_>]) -> Option<String> {
+    let mut seen = HashSet::new();
+    let i = links.iter().position(|link| link.from == link.to || !seen.insert((&link.from, &link.to)))?;
+    let LinkRow { from, to, .. } = &links[i];
+    let what = if from == to { "joins a node to itself" } else { "occurs twice" };
+    Some(format!("links[{i}]: `{from}` → `{to}` {what}"))
+}
+
+pub(super) fn twice<I: Hash + Eq + Clone + Display>(
+    list: &str,
+    ids: impl Iterator<Item = Option<I>>,
+) -> Option<String> {
     let mut seen = HashSet::new();
     let mut known = ids.enumerate().filter_map(|(i, id)| Some((i, id?)));
     let (i, id) = known.find(|(_, id)| !seen.insert(id.clone()))?;

@@ -14,15 +14,15 @@ use weir_report::{
 
 use crate::ran::accepted;
 
-const MS: u64 = 1_000_000_000;
+pub const MS: u64 = 1_000_000_000;
 
-fn subject() -> SearchSubject {
+pub fn subject() -> SearchSubject {
     let params = json!({ "tau": 0.2 }).as_object().expect("a map").clone();
     let arbiter = SearchArbiter { name: "pcie-congestion".into(), version: "1".into(), sha256: None, params };
     SearchSubject { scenario: "s".into(), file: "f.yaml".into(), input_sha256: "0".repeat(64), arbiter }
 }
 
-fn report(result: SearchResult<Solution>) -> SearchReport {
+pub fn report(result: SearchResult<Solution>) -> SearchReport {
     SearchReport {
         subject: subject(),
         result,
@@ -38,7 +38,7 @@ fn report(result: SearchResult<Solution>) -> SearchReport {
 }
 
 /// Of orders: 8 ms as it is, 5 ms at best.
-fn orders() -> SearchResult<Solution> {
+pub fn orders() -> SearchResult<Solution> {
     let order =
         vec![("gpu0".to_owned(), vec!["b".to_owned(), "2".to_owned()]), ("on".to_owned(), vec!["true".to_owned()])];
     let result = SearchResult::new(
@@ -52,7 +52,7 @@ fn orders() -> SearchResult<Solution> {
 }
 
 /// Candidates of a grid with these makespans, ms; a makespan of 0 stops. Throughputs are 1 GB over these: so many ps a byte.
-fn grid(axes: Vec<Axis>, makespans: &[u64], objective: Objective, baseline: u64) -> SearchReport {
+pub fn grid(axes: Vec<Axis>, makespans: &[u64], objective: Objective, baseline: u64) -> SearchReport {
     let grid = Grid::new(axes).expect("a grid");
     let value = |ms: u64| match objective {
         Objective::Makespan => None,
@@ -79,22 +79,17 @@ fn grid(axes: Vec<Axis>, makespans: &[u64], objective: Objective, baseline: u64)
     let of =
         |candidate_ms: f64| if objective.is_time() { candidate_ms * MS as f64 } else { 1e9 / (candidate_ms * 1e-3) };
     let best_ms = outcome.makespan(best).expect("it ran") as f64 / MS as f64;
-    let mut sorted: Vec<f64> =
-        (0..grid.candidates()).filter_map(|at| outcome.makespan(at)).map(|ps| of(ps as f64 / MS as f64)).collect();
-    sorted.sort_by(f64::total_cmp);
-    let (count, stopped) = (sorted.len(), outcome.stopped().len());
-    let at = |percent: usize| sorted[count * percent / 100];
+    let stopped = outcome.stopped().len();
     let result = SearchResult {
         candidates: Some(grid.candidates().into()),
-        evaluated: count as u128,
+        evaluated: outcome.evaluated().into(),
         objective,
         proved_optimal: true,
-        median: Some(at(50)),
-        mean: Some(sorted.iter().sum::<f64>() / count as f64),
-        worst: Some(*sorted.last().expect("some ran")),
-        percentiles: Some([1, 5, 25, 75, 95, 99].map(at)),
-        best_count: Some(1),
         ..SearchResult::new(Vary::Parameters, Method::Exhaustive, of(baseline as f64), of(best_ms), solution)
+    };
+    let result = match &distribution {
+        Some(all) => result.with_statistics(all),
+        None => result,
     };
     let first = outcome.stopped().next().map(|(_, why)| why.to_owned());
     let stopped = first.map(|first| StoppedCandidates { candidates: stopped as u64, first });
@@ -106,11 +101,11 @@ fn owned(values: &[(&str, &str)]) -> Vec<(String, String)> {
     values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect()
 }
 
-fn numbers(path: &str, count: usize) -> Axis {
+pub fn numbers(path: &str, count: usize) -> Axis {
     Axis::list(path, (0..count).map(|i| i.to_string()))
 }
 
-fn grids() -> Vec<(&'static str, SearchReport)> {
+pub fn grids() -> Vec<(&'static str, SearchReport)> {
     let makespans: Vec<u64> = (0..250).map(|i| 10 + (i * 7) % 250).collect();
     let long = Axis::list("file", ["a", "scenarios/topologies/a-file-with-a-long-name.yaml"]);
     let pairs = vec![numbers("size", 5), Axis::list("tau", ["0", "0.5", "a b"])];
@@ -269,12 +264,12 @@ fn the_schema_of_a_search_tells_what_goes_together() {
     }
 }
 
-fn under() -> TunedUnder {
+pub fn under() -> TunedUnder {
     TunedUnder { name: "max-min".into(), params: Map::new() }
 }
 
 /// Of 100 ms this change saves so many.
-fn change(of: &str, what: Changed, factor: Option<f64>, saved_ms: f64) -> Change {
+pub fn change(of: &str, what: Changed, factor: Option<f64>, saved_ms: f64) -> Change {
     let makespan_ps = ((100.0 - saved_ms) * MS as f64) as u64;
     Change {
         of: of.to_owned(),
@@ -293,7 +288,7 @@ fn change(of: &str, what: Changed, factor: Option<f64>, saved_ms: f64) -> Change
     }
 }
 
-fn bound(saved_ms: f64, [computing_s, limited_s, transfers_s, waiting_s]: [f64; 4]) -> Option<WhatIfBound> {
+pub fn bound(saved_ms: f64, [computing_s, limited_s, transfers_s, waiting_s]: [f64; 4]) -> Option<WhatIfBound> {
     let makespan_ps = ((100.0 - saved_ms) * MS as f64) as u64;
     let (makespan_s, saved_s) = (makespan_ps as f64 / 1e12, saved_ms / 1e3);
     Some(WhatIfBound {
