@@ -19,5 +19,6 @@ mod plans;
 mod results;
 mod runs;
 mod saved;
+mod saved_runs;
 mod searches;
 mod tables;
