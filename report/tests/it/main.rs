@@ -20,5 +20,6 @@ mod results;
 mod runs;
 mod saved;
 mod saved_runs;
+mod saved_searches;
 mod searches;
 mod tables;
