@@ -19,6 +19,7 @@ mod plans;
 mod results;
 mod runs;
 mod saved;
+mod saved_fits;
 mod saved_runs;
 mod saved_searches;
 mod searches;
