@@ -11,13 +11,16 @@ use crate::{CauseKind, TransferCause};
 pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
     let transfers = run.transfers.at_hand();
     let known = Known::of(run);
-    found("transfers", transfers, of_cause)
+    of_topology(run, transfers)
         .or_else(|| found("transfers", transfers, |row| of_others(row, &known)))
-        .or_else(|| {
-            let topology = Topology::of(run)?;
-            found("transfers", transfers, |row| of_places(row, &topology))
-                .or_else(|| found("link_changes", &run.link_changes, |row| topology.lacks(row.ends())))
-        })
+        .or_else(|| found("transfers", transfers, of_cause))
+}
+
+/// A full result has the topology.
+fn of_topology(run: &RunJson<'_>, transfers: &[TransferRow<'_>]) -> Option<String> {
+    let topology = Topology::of(run)?;
+    found("transfers", transfers, |row| of_places(row, &topology))
+        .or_else(|| found("link_changes", &run.link_changes, |row| topology.lacks(row.ends())))
 }
 
 /// What `cause_detail` says of the link is the bottleneck, unless the transfer lost most before its start.

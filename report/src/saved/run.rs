@@ -41,9 +41,9 @@ fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| changes::contradiction(run))
         .or_else(|| amounts::contradiction(run))
         .or_else(|| rates::contradiction(run))
-        .or_else(|| places::contradiction(run))
         .or_else(|| spread::contradiction(run))
         .or_else(|| flows::contradiction(run))
+        .or_else(|| places::contradiction(run))
 }
 
 fn of_transfer(row: &TransferRow<'_>) -> Option<String> {

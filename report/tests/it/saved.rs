@@ -184,11 +184,7 @@ fn what_contradicts_the_rest_is_named() {
             ("/transfers/0/delay/blocked_s", json!(1.0), "transfers[0]: `a` took "),
             ("/transfers/0/delay/waiting_s", json!(1.0), "transfers[0]: `a` took "),
             ("/transfers/0/cause_detail/by", json!("z"), "transfers[0]: cause_detail.by: the run has no transfer `z`"),
-            (
-                "/transfers/0/bottleneck/to",
-                json!("z"),
-                "transfers[0]: cause_detail.link: `rc` → `cpu`, but the bottleneck is `rc` → `z`",
-            ),
+            ("/transfers/0/bottleneck/to", json!("z"), "transfers[0]: `a` has the bottleneck `rc` → `z`"),
             ("/transfers/1/id", json!("a"), "transfers[1].id: a occurs twice"),
             ("/transfers/0/route", json!([6, 2, 99]), "transfers[0]: `a` has link 99 on its route"),
             (
