@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use weir_sim_core::MOST_BRANCHES;
+
 use super::delays;
 use crate::changes::LinkChangeRow;
 use crate::json::{LinkRow, List, PhaseRow, RunJson, TransferRow};
@@ -52,11 +54,15 @@ pub(super) fn other(key: &str, given: Option<f64>, expected: Option<f64>) -> Opt
     (!same).then(|| format!("{key}: {}, but by what it follows from {}", text(given), text(expected)))
 }
 
-/// Parts in which transfers went, at most one for each of their routes: parts are whole bytes, and may be one too many. As many
-/// are listed, or streamed; a number that nothing else bounds would excuse any bytes.
+/// Parts in which transfers went, at most one for each of their routes: parts are whole bytes, and may be one too many. Over how
+/// many routes at once, short results do not say, nor do those before another route. A number that nothing else bounds would excuse any bytes.
 fn parts(run: &RunJson<'_>) -> f64 {
-    let listed: usize = run.transfers.at_hand().iter().map(|row| 1 + row.reroutes.len()).sum();
-    (listed + run.streamed.as_ref().map_or(0, |streamed| streamed.transfers)) as f64
+    let parts = |row: &TransferRow<'_>| match (&row.route, &row.shares) {
+        (Some(_), None) if row.reroutes.is_empty() => 1,
+        _ => MOST_BRANCHES * (1 + row.reroutes.len()),
+    };
+    let listed: usize = run.transfers.at_hand().iter().map(parts).sum();
+    (listed + MOST_BRANCHES * run.streamed.as_ref().map_or(0, |streamed| streamed.transfers)) as f64
 }
 
 fn of_transfer(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
