@@ -75,6 +75,48 @@ fn a_mean_rate_above_that_of_the_links_is_named() {
     assert_eq!(read(&unknown), Ok(()));
 }
 
+/// The first number that is no link's; a fifth more than a link carries; and of rates, less than was sent over it until the stop.
+#[test]
+fn bytes_and_routes_are_those_of_the_links() {
+    let whole = full(&Ran::new("shared", 1));
+    let links = whole["links"].as_array().expect("a list").len();
+    let text = said(whole, &[("/transfers/0/route/0", json!(links))]);
+    assert!(text.contains(&format!("has link {links} on its route, and the run has {links} links")), "{text}");
+
+    let result = short(&Ran::new("shared", 1));
+    let is_full = |row: &Value| {
+        let [bytes, peak, busy] = ["bytes", "peak_Bps", "busy_s"].map(|key| row[key].as_f64().unwrap_or(0.0));
+        bytes > 1e6 && bytes > 0.95 * peak * busy
+    };
+    let at = result["links"].as_array().expect("a list").iter().position(is_full).expect("one is full");
+    let bytes = result["links"][at]["bytes"].as_u64().expect("bytes");
+    let text = said(result, &[(&format!("/links/{at}/bytes"), json!(bytes + bytes / 5))]);
+    assert!(text.contains(&format!(" carried {} B in ", bytes + bytes / 5)), "{text}");
+
+    let stopped = full(&Ran::until("shared", 0, SimTime(5_000_000_000)));
+    let used = |row: &Value| row["bytes"].as_u64().is_some_and(|bytes| bytes > 1_000_000);
+    let at = stopped["links"].as_array().expect("a list").iter().position(used).expect("one carries bytes");
+    let bytes = stopped["links"][at]["bytes"].as_u64().expect("bytes");
+    let text = said(stopped, &[(&format!("/links/{at}/bytes"), json!(bytes / 2))]);
+    assert!(text.contains(&format!(" carried {} B, and transfers sent ", bytes / 2)), "{text}");
+}
+
+/// A transfer that starts late is blocked after its start, not for longer.
+#[test]
+fn nobody_is_blocked_for_longer_than_under_way() {
+    let result = full(&Ran::new("shared", 1));
+    let number = |row: &Value, key: &str| row[key].as_f64().expect(key);
+    let rows = result["transfers"].as_array().expect("a list");
+    let at = rows.iter().position(|row| number(row, "start_s") > 1e-6 && row["delay"].is_object()).expect("a late one");
+    let row = &rows[at];
+    let [ready, start, end, alone] = ["ready_s", "start_s", "end_s", "alone_s"].map(|key| number(row, key));
+    let blocked = end - start / 2.0;
+    let cut = end - ready - alone - number(&row["delay"], "waiting_s") - blocked;
+    let place = |key: &str| format!("/transfers/{at}/delay/{key}");
+    let text = said(result.clone(), &[(&place("blocked_s"), json!(blocked)), (&place("cut_s"), json!(cut))]);
+    assert!(text.contains("has delay.blocked_s "), "{text}");
+}
+
 /// No number of events excuses more bytes than the link carries.
 #[test]
 fn many_events_excuse_no_bytes() {
