@@ -144,7 +144,8 @@ impl Output {
                 None => return self.result(whole),
                 Some(_) => self.result(|writer| whole(&mut Impatient { writer, is_too_large, was_asked: false })),
             };
-            if written.is_ok() || !interrupt::requested() {
+            // Else it failed for another reason.
+            if written.is_ok() || !interrupt::requested() || !is_too_large() {
                 return written;
             }
             self.back_to(before.unwrap_or(0))?;

@@ -20,3 +20,4 @@ mod rerouting_twin;
 mod routes;
 mod simulation;
 mod stream;
+mod wrong_levels;

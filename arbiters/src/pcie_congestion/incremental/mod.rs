@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Nearly all transfers are blocked at the rate of a few. So rates hang on *levels of up links*: each link is a node, below
-//! the next one up where both are blocked together, and a class hangs below its first link unless it is an *exception*. What is
-//! counted of classes:
+//! the next one up where both are blocked together. Classes that start at one link and turn at one pair are a *source*
+//! ([`sources`]): a node, too, which hangs below its first link unless it is an *exception*. What is counted of classes:
 //! - A *slot* of an up link: its classes that turn at one pair of last up link and port. Step B sums slots, from the slots of
 //!   the links that lead there ([`upward`]); only links above a change are summed anew, never by differences.
 //! - A *pair* is an input of a port: step C needs no classes ([`ports`]). Further down they are looked at one by one, on links
