@@ -5,15 +5,24 @@
 mod net;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use net::{Tree, at_once, link};
+use net::{Tree, at_once, link, spec};
 use weir_packets::arbiter::built_in;
-use weir_packets::{Engine, WireRate};
+use weir_packets::{Engine, Notice, WireRate};
 
-/// A tree, and its transfers of (source, destination, bytes), which all begin at 0.
+/// A tree, and its transfers of (source, destination, bytes).
 struct Load {
     name: String,
     tree: Tree,
     transfers: Vec<(u32, u32, u64)>,
+    begins: Begins,
+}
+
+/// When transfers begin.
+#[derive(Clone, Copy)]
+enum Begins {
+    AtOnce,
+    /// Those of a source one after another, as its one engine sends them.
+    InTurn,
 }
 
 fn wire() -> weir_packets::LinkSettings {
@@ -23,7 +32,7 @@ fn wire() -> weir_packets::LinkSettings {
 /// The first `count` devices of T2 send to the third after them.
 fn t2(count: u32) -> Load {
     let transfers = (0..count).map(|gpu| (7 + gpu, 7 + (gpu + 3) % 8, 4_000_000)).collect();
-    Load { name: format!("t2-{count}"), tree: Tree::t2(wire()), transfers }
+    Load { name: format!("t2-{count}"), tree: Tree::t2(wire()), transfers, begins: Begins::AtOnce }
 }
 
 /// Four levels below a root, and each host sends to one far from it and from those of its neighbours.
@@ -40,14 +49,18 @@ fn tree(hosts: u32, bytes: u64) -> Load {
     let step = (hosts / 3) | 1;
     let transfers = (0..hosts).map(|from| (host(from), host(from * step + step), bytes));
     let transfers = transfers.filter(|t| t.0 != t.1).collect();
-    Load { name: format!("tree-{hosts}"), tree: Tree::new(parents, wire()), transfers }
+    Load { name: format!("tree-{hosts}"), tree: Tree::new(parents, wire()), transfers, begins: Begins::AtOnce }
 }
 
-/// All devices of T2 to all others.
-fn all_to_all(bytes: u64) -> Load {
-    let pairs = (0..8_u32).flat_map(|from| (0..8).filter(move |to| *to != from).map(move |to| (from, to)));
+/// All devices of T2 to all others, each to the one after it first. In turn it is scenarios/pcie/all-to-all-t2.yaml.
+fn all_to_all(bytes: u64, begins: Begins) -> Load {
+    let pairs = (0..8_u32).flat_map(|from| (1..8).map(move |step| (from, (from + step) % 8)));
     let transfers = pairs.map(|(from, to)| (7 + from, 7 + to, bytes)).collect();
-    Load { name: format!("all-to-all-{}MB", bytes / 1_000_000), tree: Tree::t2(wire()), transfers }
+    let how = match begins {
+        Begins::AtOnce => "at-once",
+        Begins::InTurn => "in-turn",
+    };
+    Load { name: format!("all-to-all-{}MB-{how}", bytes / 1_000_000), tree: Tree::t2(wire()), transfers, begins }
 }
 
 impl Load {
@@ -64,8 +77,38 @@ impl Load {
     }
 
     fn run(&self, mut engine: Engine) -> (u64, u64) {
-        at_once(&self.tree, &mut engine, &self.transfers);
+        match self.begins {
+            Begins::AtOnce => drop(at_once(&self.tree, &mut engine, &self.transfers)),
+            Begins::InTurn => self.send_in_turn(&mut engine),
+        }
         (engine.hops(), engine.skipped_hops())
+    }
+
+    /// Each transfer begins when the one before it of its source has been sent.
+    fn send_in_turn(&self, engine: &mut Engine) {
+        let begin = |engine: &mut Engine, now: u64, id: usize| {
+            let (from, to, bytes) = self.transfers[id];
+            engine.admit(now, id as u32, &spec(bytes, &self.tree.route(from, to))).expect("its engine is free");
+        };
+        let has_source = |id: usize, of: usize| self.transfers.get(id).is_some_and(|t| t.0 == self.transfers[of].0);
+        let firsts = (0..self.transfers.len()).filter(|&id| id == 0 || !has_source(id, id - 1));
+        firsts.for_each(|id| begin(engine, 0, id));
+        engine.step(0).expect("a run");
+        loop {
+            let next = engine.advance(u64::MAX, &|| false).expect("a run");
+            if next == u64::MAX {
+                return;
+            }
+            while let Some((time, notice)) = engine.take_notice(next) {
+                match notice {
+                    Notice::Sent(id) if has_source(id as usize + 1, id as usize) => {
+                        begin(engine, time, id as usize + 1)
+                    }
+                    _ => (),
+                }
+            }
+            engine.step(next).expect("a run");
+        }
     }
 }
 
@@ -101,9 +144,10 @@ fn arbiters(c: &mut Criterion) {
 fn skipping(c: &mut Criterion) {
     let mut group = c.benchmark_group("skipping");
     group.sample_size(10);
-    let load = all_to_all(3_000_000);
-    group.bench_function("all-to-all-3MB/off", |b| b.iter(|| load.run(load.engine(0).without_skipping())));
-    for load in [load, all_to_all(300_000_000)] {
+    let load = all_to_all(3_000_000, Begins::AtOnce);
+    group.bench_function(format!("{}/off", load.name), |b| b.iter(|| load.run(load.engine(0).without_skipping())));
+    let long = [Begins::AtOnce, Begins::InTurn].map(|begins| all_to_all(300_000_000, begins));
+    for load in [load].into_iter().chain(long) {
         let mut simulated = 0;
         group.bench_function(format!("{}/on", load.name), |b| {
             b.iter(|| {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use weir_plugin_api::PortArbiter;
 
+use super::by_number::ByNumber;
 use super::credit::Credit;
 use super::dllps::Dllps;
 use super::events::Events;
@@ -24,6 +25,7 @@ impl Engine {
         let channels = network.channels as usize;
         let (wires, inputs) = wires::wires(&network);
         let may_decline = wires.iter().any(|wire| wire.is_serial && wire.queues * network.channels > 1);
+        let has_voq = wires.iter().any(|wire| wire.queues > 1);
         let has_dllps = network.links.iter().any(|link| link.dllp > 0);
         let credit = |at: usize| Credit::new(network.links[at / channels].buffer, network.links[at / channels].headers);
         let credits = (0..links * channels).map(credit).collect();
@@ -46,7 +48,7 @@ impl Engine {
             sources,
             packets: Vec::new(),
             free_packets: Vec::new(),
-            transfers: FxHashMap::default(),
+            transfers: ByNumber::default(),
             now: 0,
             active: 0,
             events: Events::default(),
@@ -58,6 +60,7 @@ impl Engine {
             offers: Vec::new(),
             declined: Vec::new(),
             may_decline,
+            has_voq,
             hops: 0,
             unfilled: Vec::new(),
             most_hops: u64::MAX,

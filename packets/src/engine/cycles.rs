@@ -200,7 +200,7 @@ impl Engine {
 
     /// A grant takes place.
     pub(super) fn record_grant(&mut self, now: u64, offer: &Offer, asked: &Asked) {
-        let Offer { out, slot, heads } = *offer;
+        let Offer { out, slot, heads, .. } = *offer;
         let (transfer, payload, is_last) = (asked.transfer(), asked.head.payload, asked.is_last);
         let Some(mut cycles) = self.cycles.take() else { return };
         if cycles.phases.len() == MOST_PHASES {

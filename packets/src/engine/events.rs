@@ -1,7 +1,7 @@
 //! Pending events of packets.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::{Engine, HeldCause, REQUESTS};
 
@@ -22,52 +22,149 @@ pub(super) enum Event {
     Ended(u32),
 }
 
-/// Events by time, then kind, then number: one number each, which is fast to compare.
-#[derive(Debug, Default)]
-pub(super) struct Events(BinaryHeap<Reverse<u128>>);
+/// Rows of events, and a heap for what fits in none (*assumed*: packets of few sizes over few kinds of links come after few
+/// different delays).
+const ROWS: usize = 8;
 
-fn key(time: u64, event: Event) -> u128 {
-    u128::from(time) << 64 | u128::from(event.word())
+/// Events by time, then kind, then number.
+///
+/// What comes after the same delay comes in the order in which it was added, so that each event stands at the end of a row which
+/// is in the order of times: the first row in which it may. The events of the instant that is dealt with are in order.
+#[derive(Debug)]
+pub(super) struct Events {
+    rows: [Row; ROWS],
+    /// So many rows from the first on have events; those behind them have none.
+    used: usize,
+    rest: BinaryHeap<Reverse<(u64, u64)>>,
+    /// The first time of all of these; [`u64::MAX`] for none.
+    next: u64,
+    /// The events of an instant by kind and number, descending, and when that is.
+    due: Vec<u64>,
+    due_time: u64,
 }
 
-fn event(Reverse(key): Reverse<u128>) -> (u64, Event) {
-    ((key >> 64) as u64, Event::of_word(key as u64))
+/// Times, ascending, each with the kind and number of an event.
+#[derive(Debug, Default)]
+struct Row {
+    last: u64,
+    events: VecDeque<(u64, u64)>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self {
+            rows: Default::default(),
+            used: 0,
+            rest: BinaryHeap::new(),
+            next: u64::MAX,
+            due: Vec::new(),
+            due_time: 0,
+        }
+    }
 }
 
 impl Events {
     #[inline]
     pub(super) fn push(&mut self, time: u64, event: Event) {
-        self.0.push(Reverse(key(time, event)));
+        let word = event.word();
+        if time <= self.due_time && !self.due.is_empty() {
+            return self.add_due(time, word);
+        }
+        self.next = self.next.min(time);
+        match self.rows.iter_mut().enumerate().find(|(_, row)| row.last <= time) {
+            Some((at, row)) => {
+                row.last = time;
+                row.events.push_back((time, word));
+                self.used = self.used.max(at + 1);
+            }
+            None => self.rest.push(Reverse((time, word))),
+        }
+    }
+
+    /// Adds an event to the instant that is dealt with, or one before it.
+    #[cold]
+    fn add_due(&mut self, time: u64, word: u64) {
+        if time < self.due_time {
+            let of = self.due_time;
+            self.rest.extend(self.due.drain(..).map(|word| Reverse((of, word))));
+            self.rest.push(Reverse((time, word)));
+            self.next = time;
+            return;
+        }
+        let at = self.due.partition_point(|&other| other > word);
+        self.due.insert(at, word);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.next_time() == u64::MAX && self.iter().next().is_none()
     }
 
     /// When the next is due; [`u64::MAX`] for none.
+    #[inline]
     pub(super) fn next_time(&self) -> u64 {
-        self.0.peek().map_or(u64::MAX, |Reverse(key)| (key >> 64) as u64)
+        if self.due.is_empty() { self.next } else { self.due_time }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Event)> {
-        self.0.iter().copied().map(event)
+        let waiting =
+            self.rows.iter().flat_map(|row| &row.events).copied().chain(self.rest.iter().map(|event| event.0));
+        let all = waiting.chain(self.due.iter().map(|&word| (self.due_time, word)));
+        all.map(|(time, word)| (time, Event::of_word(word)))
     }
 
-    pub(super) fn into_iter(self) -> impl Iterator<Item = (u64, Event)> {
-        self.0.into_iter().map(event)
-    }
-
+    #[inline]
     pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
-        if self.next_time() > now {
+        if self.due.is_empty() {
+            if self.next > now {
+                return None;
+            }
+            self.gather();
+        } else if self.due_time > now {
             return None;
         }
-        self.0.pop().map(|key| event(key).1)
+        self.due.pop().map(Event::of_word)
+    }
+
+    /// Takes out the events of the next instant.
+    fn gather(&mut self) {
+        let time = self.next;
+        (self.due_time, self.next) = (time, u64::MAX);
+        let mut used = 0;
+        for (at, row) in self.rows[..self.used].iter_mut().enumerate() {
+            while let Some(&(next, word)) = row.events.front() {
+                if next > time {
+                    self.next = self.next.min(next);
+                    break;
+                }
+                self.due.push(word);
+                row.events.pop_front();
+            }
+            if row.events.is_empty() {
+                row.last = 0;
+            } else {
+                used = at + 1;
+            }
+        }
+        self.used = used;
+        while let Some(&Reverse((next, word))) = self.rest.peek() {
+            if next > time {
+                self.next = self.next.min(next);
+                break;
+            }
+            self.due.push(word);
+            self.rest.pop();
+        }
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
     }
 }
 
 impl FromIterator<(u64, Event)> for Events {
     fn from_iter<I: IntoIterator<Item = (u64, Event)>>(events: I) -> Self {
-        Self(events.into_iter().map(|(time, event)| Reverse(key(time, event))).collect())
+        let mut all: Vec<(u64, Event)> = events.into_iter().collect();
+        all.sort_unstable();
+        let mut made = Self::default();
+        all.into_iter().for_each(|(time, event)| made.push(time, event));
+        made
     }
 }
 
@@ -129,6 +226,50 @@ impl Engine {
             let node = self.ports[self.transfer(id).first as usize].wire.from;
             self.hold(since, now, id, cause);
             self.source_ready(now, node, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn event(kind: u8, number: u32) -> Event {
+        let made = [Event::Ready, Event::Visible, Event::Come, Event::Wake, Event::Sent, Event::Ended];
+        made[usize::from(kind) % made.len()](number)
+    }
+
+    proptest! {
+        /// As a sorted set: few and many different delays, events of the instant that is dealt with, and of ones before it.
+        #[test]
+        fn they_come_by_time_kind_and_number(
+            steps in prop::collection::vec((0_u64..2000, 0_u8..6, 0_u32..8, 0_u8..4), 1..300),
+            delays in 1_u64..2000,
+        ) {
+            let (mut own, mut set, mut now) = (Events::default(), BTreeSet::new(), 0_u64);
+            for (delay, kind, number, what) in steps {
+                let time = if what == 0 { now.saturating_sub(delay % 3) } else { now + delay % delays };
+                let event = event(kind, number);
+                if set.insert((time, event)) {
+                    own.push(time, event);
+                }
+                prop_assert_eq!(own.next_time(), set.first().map_or(u64::MAX, |first| first.0));
+                prop_assert_eq!(own.iter().collect::<BTreeSet<_>>(), set.clone());
+                if what > 1 {
+                    let first = set.first().copied();
+                    now = now.max(first.map_or(now, |first| first.0));
+                    let expected = first.filter(|first| first.0 <= now);
+                    prop_assert_eq!(own.pop_due(now), expected.map(|first| first.1));
+                    expected.map(|first| set.remove(&first));
+                }
+                prop_assert_eq!(own.is_empty(), set.is_empty());
+            }
+            let again: Events = own.iter().collect();
+            prop_assert_eq!(again.iter().collect::<BTreeSet<_>>(), set);
         }
     }
 }

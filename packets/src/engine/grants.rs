@@ -4,6 +4,7 @@ use weir_plugin_api::{Head, LinkId, PortGrant, SimTime, TransferId};
 
 use super::choices::failed;
 use super::skip::Component;
+use super::wires::Wire;
 use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS};
 
 /// An output that would serve a requester.
@@ -11,6 +12,8 @@ use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS};
 pub(super) struct Offer {
     pub(super) out: u32,
     pub(super) slot: u32,
+    /// Where what it asks for is among all requesters.
+    pub(super) asked: u32,
     /// Where among `heads` those are that the arbiter chose among; nowhere if one asked alone.
     pub(super) heads: (u32, u32),
 }
@@ -107,7 +110,7 @@ impl Engine {
 
     /// The next packet of a transfer at an engine of its source asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
-        let of = self.transfers.get_mut(&id).expect("a transfer under way");
+        let of = self.transfers.get_mut(id).expect("a transfer under way");
         of.is_asking = true;
         let (out, engine, header, place) = (of.first, of.engine, of.header, of.route.0);
         let port = &mut self.ports[out as usize];
@@ -160,6 +163,7 @@ impl Engine {
     }
 
     /// A requester has a packet for an output.
+    #[inline(always)] // built elsewhere and copied here, it costs a stall for each packet
     fn ask(&mut self, now: u64, out: u32, asked: Asked) {
         let port = &mut self.ports[out as usize];
         let slot = asked.head.slot;
@@ -229,7 +233,8 @@ impl Engine {
             return Ok(());
         }
         self.pass_dllps(now, out);
-        let free_at = self.ports[out as usize].free_at;
+        let port = &self.ports[out as usize];
+        let (free_at, first_slot) = (port.free_at, port.wire.first_slot);
         if free_at > now {
             self.wake(out, free_at);
             return Ok(());
@@ -247,7 +252,7 @@ impl Engine {
             [one] => one,
             _ => self.choose(now, out)?,
         };
-        self.offers.push(Offer { out, slot, heads: (first, self.heads.len() as u32) });
+        self.offers.push(Offer { out, slot, asked: first_slot + slot, heads: (first, self.heads.len() as u32) });
         Ok(())
     }
 
@@ -264,18 +269,15 @@ impl Engine {
     /// Collects the requesters of an output that can be served at `now`. Returns when the first of the others may be.
     fn look_for_candidates(&mut self, now: u64, out: u32) -> u64 {
         let Self { ports, asking, asks, credits, candidates, .. } = self;
-        let wire = &ports[out as usize].wire;
-        let (first, end) = wire.masks;
-        let words = &asking[first as usize..end as usize];
-        let asks = &asks[wire.first_slot as usize..];
+        let Wire { masks: (first, end), first_slot, .. } = ports[out as usize].wire;
         let first_credit = (out * self.network.channels) as usize;
         let (mut later, mut is_starved) = (u64::MAX, false);
         // Most packets that ask are alike, and have credit together.
-        let (mut alike, mut has_credit) = (None, false);
+        let (mut alike, mut has_credit) = ((u32::MAX, 0, 0), false);
         candidates.clear();
-        for (word, &bits) in (0..).zip(words) {
+        for (word, &bits) in (0..).zip(&asking[first as usize..end as usize]) {
             for slot in slots_of(word, bits) {
-                let asked = &asks[slot as usize];
+                let asked = &asks[(first_slot + slot) as usize];
                 // An input with one queue asks for nothing while it sends.
                 if self.may_decline && asked.input != NONE {
                     let busy_until = ports[asked.input as usize].input.busy_until;
@@ -285,8 +287,8 @@ impl Engine {
                     }
                 }
                 let Head { channel, payload, bytes, .. } = asked.head;
-                if alike != Some((channel, payload, bytes)) {
-                    alike = Some((channel, payload, bytes));
+                if alike != (channel, payload, bytes) {
+                    alike = (channel, payload, bytes);
                     let credit = &mut credits[first_credit + channel as usize];
                     let room = credit.room(payload, Some(bytes - payload));
                     has_credit = credit.allows(now, room);

@@ -5,6 +5,7 @@
 //! granted (packets.md, section 1).
 
 mod build;
+mod by_number;
 mod changes;
 mod choices;
 mod credit;
@@ -33,6 +34,7 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{Head, PortArbiter};
 
 use crate::network::Network;
+use by_number::ByNumber;
 use credit::Credit;
 pub use cycles::{CycleGrant, GrantCycle, PortPhase, PortRecord};
 use dllps::Dllps;
@@ -76,7 +78,7 @@ pub struct Engine {
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
     /// By number, those that have ended until they are forgotten; the requests of reads are beside them.
-    transfers: FxHashMap<u32, Transfer>,
+    transfers: ByNumber<Transfer>,
     /// When something happened last.
     now: u64,
     active: usize,
@@ -94,6 +96,8 @@ pub struct Engine {
     /// Of each of these, whether its input takes another one; only where inputs may have several offers.
     declined: Vec<bool>,
     may_decline: bool,
+    /// Whether some input has a queue for each output.
+    has_voq: bool,
     hops: u64,
     /// Nodes with one queue at which a transfer has begun in this instant.
     unfilled: Vec<u32>,
@@ -174,8 +178,8 @@ impl Engine {
 
     /// Forgets a transfer that has ended, so that memory does not grow with how many there were.
     pub fn forget(&mut self, id: u32) {
-        self.transfers.remove(&id);
-        self.transfers.remove(&(id | REQUESTS));
+        self.transfers.remove(id);
+        self.transfers.remove(id | REQUESTS);
     }
 
     /// When something happened last, ps.
@@ -255,17 +259,17 @@ impl Engine {
     }
 
     fn transfer(&self, id: u32) -> &Transfer {
-        self.transfers.get(&id).expect("a transfer under way")
+        self.transfers.get(id).expect("a transfer under way")
     }
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
-        self.transfers.get_mut(&id).expect("a transfer under way")
+        self.transfers.get_mut(id).expect("a transfer under way")
     }
 
     /// The transfers that have not come, ascending, without the requests of reads.
     fn left(&self) -> Vec<u32> {
-        let left = self.transfers.iter().filter(|(id, own)| **id < REQUESTS && own.missing > 0);
-        let mut left: Vec<u32> = left.map(|(&id, _)| id).collect();
+        let left = self.transfers.iter().filter(|(id, own)| *id < REQUESTS && own.missing > 0);
+        let mut left: Vec<u32> = left.map(|(id, _)| id).collect();
         left.sort_unstable();
         left
     }

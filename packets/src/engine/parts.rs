@@ -165,6 +165,14 @@ impl Port {
         self.sums.counts.starved += now.saturating_sub(since);
     }
 
+    /// Whether it looks again at `time`, and not earlier: an event is to be pending then.
+    #[inline]
+    pub(super) fn is_to_wake(&mut self, time: u64) -> bool {
+        let is_earlier = time < self.wake_at;
+        self.wake_at = self.wake_at.min(time);
+        is_earlier
+    }
+
     /// Looks up from `since` on why a transfer waits here at its source.
     pub(super) fn explain_later(&mut self, since: u64, id: u32) {
         match self.unexplained.iter_mut().find(|wait| wait.transfer == id) {

@@ -11,7 +11,7 @@ impl Engine {
         if let Some(fills) = &self.fills {
             bound = bound.min(fills.end_of_bin(now));
         }
-        let others = self.transfers.iter().filter(|(id, other)| **id < REQUESTS && other.missing > 0);
+        let others = self.transfers.iter().filter(|(id, other)| *id < REQUESTS && other.missing > 0);
         let others = others.filter(|(id, _)| component.transfers.binary_search(id).is_err());
         for (_, transfer) in others {
             let link = &self.network.links[transfer.first as usize];
@@ -119,7 +119,7 @@ impl Engine {
         }
         let events = std::mem::take(&mut self.events);
         self.events = events
-            .into_iter()
+            .iter()
             .map(|(time, event)| match self.is_of(component, event) {
                 true => (time + span, event),
                 false => (time, event),

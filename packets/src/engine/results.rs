@@ -7,7 +7,7 @@ impl Engine {
     /// counts until then.
     #[must_use]
     pub fn held(&self, id: u32, at: u64) -> Vec<Held> {
-        let Some(transfer) = self.transfers.get(&id) else { return Vec::new() };
+        let Some(transfer) = self.transfers.get(id) else { return Vec::new() };
         let mut log = transfer.held.counted_until(at);
         let out = transfer.first;
         if transfer.interval > 0 && !transfer.is_asking && transfer.ready > at && transfer.left > 0 {
@@ -28,19 +28,19 @@ impl Engine {
     /// transfer's packet that goes elsewhere.
     #[must_use]
     pub fn queued(&self, id: u32) -> Option<Held> {
-        self.transfers.get(&id)?.queued
+        self.transfers.get(id)?.queued
     }
 
     /// When a transfer was admitted, ps; `None` where it was not.
     #[must_use]
     pub fn start(&self, id: u32) -> Option<u64> {
-        Some(self.transfers.get(&id)?.start)
+        Some(self.transfers.get(id)?.start)
     }
 
     /// Bytes of payload of a transfer that have left its source.
     #[must_use]
     pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {
-        self.transfers.get(&id).map_or(0, |t| total - t.left)
+        self.transfers.get(id).map_or(0, |t| total - t.left)
     }
 
     /// The last instant that packets have come to, ps: sets of transfers that were moved on are ahead of [`Self::now`].

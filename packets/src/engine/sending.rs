@@ -10,27 +10,25 @@ use super::{Engine, NONE, OF_LINK, Packet, Port, REQUESTS};
 impl Engine {
     /// Sends the packet of a requester, or a piece of it. Returns the bytes on the wire.
     pub(super) fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
-        let Offer { out, slot, .. } = *offer;
-        let asked = *self.asked(out, slot);
+        let out = offer.out;
+        let asked = self.asks[offer.asked as usize];
         if self.cycles.is_some() {
             self.record_grant(now, offer, &asked);
         }
         let sent = self.begin_to_send(now, out, &asked);
+        let mut left = NONE;
         if asked.input == NONE {
             self.leave_engine(now, sent, out, &asked);
         } else {
-            if asked.is_last || self.ports[asked.input as usize].wire.queues > 1 {
+            if asked.is_last || self.has_voq && self.ports[asked.input as usize].wire.queues > 1 {
                 self.note_queued(now, out, &asked);
             }
-            self.leave_queue(now, sent, out, &asked);
+            left = self.leave_queue(now, sent, out, &asked);
         }
-        self.send_on(now, sent, out, &asked);
+        self.send_on(now, sent, out, &asked, left);
         if asked.input == NONE {
             let node = self.ports[out as usize].wire.from;
             self.source_granted(now, node, &asked);
-        }
-        if self.ports[out as usize].asking > 0 {
-            self.wake(out, sent);
         }
         asked.head.bytes
     }
@@ -81,6 +79,10 @@ impl Engine {
         }
         (port.free_at, port.sent_dllp, port.sending) = (sent, false, transfer.0);
         port.inside += u64::from(room.bytes);
+        // Who asks from now on wakes it, as it is busy.
+        if port.asking > 0 && port.is_to_wake(sent) {
+            self.events.push(sent, Event::Wake(out));
+        }
         port.end_starved(now);
         let LinkSums { counts, digest, .. } = &mut port.sums;
         digest.add(now, out, transfer.0);
@@ -92,8 +94,9 @@ impl Engine {
         sent
     }
 
-    /// A piece of the first packet of a queue is sent over `out`: its room is free once it has left.
-    fn leave_queue(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+    /// A piece of the first packet of a queue is sent over `out`: its room is free once it has left. Returns the packet, or
+    /// [`NONE`] where more pieces of it follow.
+    fn leave_queue(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) -> u32 {
         let Asked { from: queue, input, header, .. } = *asked;
         let own = &mut self.queues[queue as usize];
         let at = own.first;
@@ -112,7 +115,6 @@ impl Engine {
         if is_whole {
             let next = packet.next;
             own.first = next;
-            self.free_packets.push(at);
             if next == NONE {
                 own.last = NONE;
             } else {
@@ -123,9 +125,11 @@ impl Engine {
         }
         self.give(known, input, asked.head.channel, asked.head.payload, header);
         self.head_changed(now, free, queue);
+        if is_whole { at } else { NONE }
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
+    #[inline(always)] // handed over in memory, what a packet has costs a stall for each
     fn give(&mut self, time: u64, link: u32, channel: u32, payload: u32, header: Option<u32>) {
         let credit = &mut self.credits[(link * self.network.channels + channel) as usize];
         let room = credit.room(payload, header);
@@ -168,12 +172,15 @@ impl Engine {
         }
     }
 
-    /// A packet, or a piece, is on its way over a link.
-    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
+    /// A packet, or a piece, is on its way over a link; `left` is a packet that has just left a queue with it, or [`NONE`].
+    fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, left: u32) {
         let Asked { place, header, is_last, .. } = *asked;
         let Head { channel, payload, ready, transfer, priority, weight, .. } = asked.head;
         let next = self.routes[place as usize + 1];
         if next == NONE {
+            if left != NONE {
+                self.free_packets.push(left);
+            }
             let latency = self.ports[out as usize].wire.latency;
             return self.deliver(sent.saturating_add(latency), out, asked);
         }
@@ -191,7 +198,7 @@ impl Engine {
             now.saturating_add(latency).saturating_add(lead.max(header_time))
         };
         sums.visible.add(visible);
-        let at = self.new_packet(Packet {
+        let packet = Packet {
             visible,
             ready: ready.0,
             transfer: transfer.0,
@@ -204,7 +211,14 @@ impl Engine {
             channel: channel as u16,
             header,
             is_last,
-        });
+        };
+        let at = if left == NONE {
+            self.new_packet(packet)
+        } else {
+            let own = &mut self.packets[left as usize];
+            (own.visible, own.payload, own.next, own.out, own.place) = (visible, payload, NONE, next, place + 1);
+            left
+        };
         let own = &mut self.queues[queue as usize];
         let last = std::mem::replace(&mut own.last, at);
         if last == NONE {
@@ -243,9 +257,7 @@ impl Engine {
 
     /// Lets an output look again at `time`.
     pub(super) fn wake(&mut self, out: u32, time: u64) {
-        let port = &mut self.ports[out as usize];
-        if time < port.wake_at {
-            port.wake_at = time;
+        if self.ports[out as usize].is_to_wake(time) {
             self.events.push(time, Event::Wake(out));
         }
     }

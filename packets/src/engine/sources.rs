@@ -123,7 +123,7 @@ impl Engine {
             self.unfilled.push(node);
             return;
         }
-        let transfer = self.transfers.get_mut(&id).expect("a transfer under way");
+        let transfer = self.transfers.get_mut(id).expect("a transfer under way");
         if transfer.read.as_ref().is_some_and(|asked| asked.pending == 0) {
             return self.nothing_asked(now, id);
         }
