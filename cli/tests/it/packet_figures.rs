@@ -41,13 +41,18 @@ fn formulas_and_packets_agree_where_nothing_splits() {
     }
 }
 
-/// A tree of switches with seven devices that serve all their copies at once, and random copies between them.
-fn random_tree(seed: u64) -> String {
+/// Random numbers below the one that is asked for.
+fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
-    let mut below = |end: u64| {
+    move |end| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
-    };
+    }
+}
+
+/// A tree of switches with seven devices that serve all their copies at once, and random copies between them.
+fn random_tree(seed: u64) -> String {
+    let mut below = random(seed);
     let device =
         |n: u64| format!("g{n}: {{ kind: gpu, link: l, engines: 16, interleave: {{ name: random, seed: {n} }} }}");
     let switches = 2 + below(2);
@@ -96,11 +101,7 @@ fn input_fifo_and_packets_agree_on_random_trees() {
 
 /// Four messages of 10 MB between random GPUs of T2, all at once.
 fn random_graph(seed: u64) -> String {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
-    let mut below = |end: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % end
-    };
+    let mut below = random(seed);
     let message = |from: u64, to: u64| format!("  - transfer: {{ from: gpu{from}, to: gpu{to}, size: 10MB }}\n");
     let messages: String = (0..4)
         .map(|_| {

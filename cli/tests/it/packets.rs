@@ -337,25 +337,6 @@ fn a_buffer_below_the_credit_loop_is_warned_of() {
     assert!(end.abs_diff(2_855_500_000) < 100_000, "{end}");
 }
 
-/// A stream one way: DLLPs alone are on the opposite links, one for each of 39063 packets, of 8 B at 15.753846153 GB/s.
-#[test]
-fn acknowledgements_take_time_on_the_opposite_link() {
-    let one_way = [("a", "gpu0", "gpu1")];
-    let result_with = result(&t2("dllp: 8B", &one_way));
-    assert_eq!(ends(&result_with), [694_499_161], "nothing is beside it");
-    let links = result_with["links"].as_array().expect("a list");
-    assert_eq!(links.len(), 4);
-    let back = links.iter().find(|link| link["from"] == "gpu1").expect("it carries DLLPs");
-    assert_eq!((&back["bytes"], &back["dllps"]), (&0.into(), &39063.into()), "{back}");
-    // The last one begins as the run ends.
-    assert_eq!(back["busy_s"], (39062 * 508) as f64 / 1e12);
-    let both_ways = [("a", "gpu0", "gpu1"), ("b", "gpu1", "gpu0")];
-    let [free, with] = ["", "dllp: 8B"].map(|keys| ends(&result(&t2(keys, &both_ways)))[0] as f64);
-    assert!((with / free - 288.0 / 280.0).abs() < 1e-4, "{with} over {free}");
-    let refused = ended(&t2("dllp: 5KiB", &one_way), &["run", "s.yaml"]);
-    assert!(refused.code == 2 && refused.stderr.contains("no DLLP has 5KiB"), "{}", refused.stderr);
-}
-
 /// Only full results say how full buffers are over time.
 #[test]
 fn full_results_have_fills_of_buffers() {

@@ -4,18 +4,18 @@ use rustc_hash::FxHashMap;
 
 use super::{NONE, REQUESTS};
 
-/// Entries of nothing that are kept at the begin of the row.
+/// Empty entries that may stand at the start of the row (*assumed*: to move it for fewer is not worth it).
 const SPARE: usize = 1 << 10;
 
 /// Transfers, or what is kept of each, by number.
 ///
 /// Numbers rise as transfers begin. So where each one is stands in a row from about the lowest that is under way, which costs less
-/// than a hash, and memory does not grow with those that have ended.
+/// than a hash. Memory does not grow with those that have ended, but for 4 B for each since the oldest under way began.
 #[derive(Debug)]
 pub(super) struct ByNumber<T> {
     /// The number of the first entry of `places`.
     first: u32,
-    /// So many entries from the first on are of nothing.
+    /// How many entries from the first on are empty.
     passed: usize,
     /// Where a transfer is among all; [`NONE`] for nowhere.
     places: Vec<u32>,

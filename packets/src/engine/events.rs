@@ -22,23 +22,23 @@ pub(super) enum Event {
     Ended(u32),
 }
 
-/// Rows of events, and a heap for what fits in none (*assumed*: packets of few sizes over few kinds of links come after few
-/// different delays).
+/// Rows at most; what fits in none goes to a heap (*assumed*: packets of few sizes over few kinds of links have few different
+/// delays).
 const ROWS: usize = 8;
 
 /// Events by time, then kind, then number.
 ///
-/// What comes after the same delay comes in the order in which it was added, so that each event stands at the end of a row which
-/// is in the order of times: the first row in which it may. The events of the instant that is dealt with are in order.
+/// Events with the same delay are due in the order in which they are added. So each is appended to the first row whose times stay
+/// in order with it. The events of the current instant are sorted.
 #[derive(Debug)]
 pub(super) struct Events {
     rows: [Row; ROWS],
-    /// So many rows from the first on have events; those behind them have none.
+    /// How many rows from the first on may have events; those behind them have none.
     used: usize,
     rest: BinaryHeap<Reverse<(u64, u64)>>,
     /// The first time of all of these; [`u64::MAX`] for none.
     next: u64,
-    /// The events of an instant by kind and number, descending, and when that is.
+    /// The events of the current instant by kind and number, descending; and its time.
     due: Vec<u64>,
     due_time: u64,
 }
@@ -81,7 +81,7 @@ impl Events {
         }
     }
 
-    /// Adds an event to the instant that is dealt with, or one before it.
+    /// Adds an event to the current instant, or to one before it.
     #[cold]
     fn add_due(&mut self, time: u64, word: u64) {
         if time < self.due_time {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     proptest! {
-        /// As a sorted set: few and many different delays, events of the instant that is dealt with, and of ones before it.
+        /// As a sorted set: few and many different delays, events of the current instant, and of ones before it.
         #[test]
         fn they_come_by_time_kind_and_number(
             steps in prop::collection::vec((0_u64..2000, 0_u8..6, 0_u32..8, 0_u8..4), 1..300),

@@ -193,17 +193,18 @@ impl Engine {
     }
 
     /// From a source that cannot send to what sends instead.
-    pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
+    pub(super) fn reason(&mut self, now: u64, id: u32) -> Reason {
         let of = self.transfer(id);
         let (mut out, channel) = (of.first, u32::from(of.channel));
         if self.ports[out as usize].is_down {
             return (HeldCause::Down, out, NONE);
         }
-        let (busy_until, dllps) = self.busy_until(now, out);
-        if busy_until > now {
-            let port = &self.ports[out as usize];
+        // DLLPs that have begun since tell whether who sent last did so before an idle moment.
+        self.pass_dllps(now, out);
+        let port = &self.ports[out as usize];
+        if port.free_at > now {
             // Behind its own packet, too, it is a DLLP that is on the wire.
-            let is_dllp = dllps > 0 || port.sent_dllp || port.sending == id;
+            let is_dllp = port.sent_dllp || port.sending == id;
             return if is_dllp { (HeldCause::Dllp, out, NONE) } else { (HeldCause::Arbitration, out, port.sending) };
         }
         for _ in 0..self.ports.len() {
@@ -213,7 +214,8 @@ impl Engine {
                 let is_own = transfer == id || self.crosses(id, next);
                 return if is_own { (HeldCause::Down, next, NONE) } else { (HeldCause::HeadOfLine, next, transfer) };
             }
-            if self.busy_until(now, next).0 <= now {
+            self.pass_dllps(now, next);
+            if self.ports[next as usize].free_at <= now {
                 continue;
             }
             if transfer != id {
