@@ -70,3 +70,13 @@ pub(crate) fn warn_of(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), 
     scenario.warnings_under(arbiter)?.iter().for_each(|warning| message(warning));
     Ok(())
 }
+
+/// Warns of `--max-hops` where no run has packets to count.
+pub(crate) fn warn_of_max_hops(scenario: &Scenario, most: Option<u64>) {
+    if most.is_some() && scenario.arbiters().iter().all(|arbiter| arbiter.packets.is_none()) {
+        let file = &scenario.contents().file;
+        message(&format!(
+            "warning: {file}: `--max-hops` has no effect without packets: run it with `--fidelity packet`"
+        ));
+    }
+}

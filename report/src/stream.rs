@@ -124,7 +124,7 @@ mod tests {
             mean_bps: Some(1.5e9),
             packets: None,
             sent_s: None,
-            held: Vec::new(),
+            held: None,
             sent_bytes: Some(7),
             alone_s: None,
             delay: None,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use weir_plugin_api::{PortEntry, Registry};
 
 use crate::diagnostic::{Diagnostic, Severity, quoted};
@@ -9,7 +10,7 @@ use crate::format::{Key, KeyTable};
 use crate::nearest::suggestion;
 use crate::source::{Sources, Span};
 use crate::table::Origins;
-use crate::yaml::{Data, Entry, Value};
+use crate::yaml::{self, Data, Entry, Value};
 
 /// Something is wrong and was written to the [`Context`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +161,14 @@ impl Context {
             }
         }
         fine.map(|()| all)
+    }
+
+    /// Warns of items of a list of runs that stand there before: they come out the same.
+    pub(crate) fn warn_of_repeats(&mut self, items: &[Value]) {
+        let mut seen = FxHashSet::default();
+        for item in items.iter().filter(|item| !seen.insert(yaml::flow(item))) {
+            self.warn(item.span, "this is in the list twice: both runs are the same", "remove one of them");
+        }
     }
 
     /// Whether an error was written down.

@@ -226,10 +226,17 @@ fn check_fidelities(
     (fidelities, on_failure): (&[Fidelity], OnFailure),
 ) -> Read<()> {
     // A file may have both, for whoever chooses on the command line.
-    let asks_for_rates = fields.get("arbiter").is_some() && options.fidelity.is_empty() || !options.arbiters.is_empty();
-    if let (true, [Fidelity::Packet(run)]) = (asks_for_rates, fidelities) {
-        let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
-        context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
+    if let [Fidelity::Packet(run)] = fidelities {
+        let asked_for = match options.arbiters.is_empty() {
+            false => Some((run.span(), "leave `--arbiter` out, or run both: `--fidelity fluid,packet`")),
+            true => fields
+                .entry("arbiter")
+                .filter(|_| options.fidelity.is_empty())
+                .map(|entry| (entry.key_span, "leave it out, or run both: `fidelity: [fluid, packet]`")),
+        };
+        if let Some((place, help)) = asked_for {
+            context.warn(place, "the arbiter has no effect: transfers go packet by packet", help);
+        }
     }
     let has_packets = fidelities.iter().any(|fidelity| matches!(fidelity, Fidelity::Packet(_)));
     match fields.get("on_failure").filter(|_| has_packets && on_failure != OnFailure::Wait) {

@@ -83,6 +83,7 @@ fn add_scenario(
         Ok(scenario) => scenario,
         Err(failure) => return print(failure),
     };
+    simulate::warn_of_max_hops(&scenario, args.max_hops);
     let named = !args.scenario.arbiters.is_empty() || !args.scenario.fidelity.is_empty();
     let others = if named || has_saved || !args.with.is_empty() { Vec::new() } else { scenario.other_arbiters() };
     let mut exit = add_columns(&scenario, &others, None, args, columns);

@@ -75,6 +75,7 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
+    simulate::warn_of_max_hops(&scenario, args.max_hops);
     let explanations = explains(args, &scenario);
     for spec in scenario.arbiters() {
         if interrupt::requested() {

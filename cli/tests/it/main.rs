@@ -25,6 +25,7 @@ mod packet_dllps;
 mod packet_figures;
 mod packet_orders;
 mod packet_reads;
+mod packet_refusals;
 mod packets;
 mod plugins;
 mod port_plugins;

@@ -82,8 +82,11 @@ impl Tree {
     }
 
     pub fn engine(&self, arbiters: Vec<Box<dyn PortArbiter>>, arbiter_of: Vec<u32>) -> Engine {
-        let network = Network::new(self.links(), self.nodes.clone(), 1).unwrap();
-        Engine::new(network, arbiters, arbiter_of.into())
+        self.engine_with(self.links(), arbiters, arbiter_of)
+    }
+
+    fn engine_with(&self, links: Vec<LinkSettings>, arbiters: Vec<Box<dyn PortArbiter>>, of: Vec<u32>) -> Engine {
+        Engine::new(Network::new(links, self.nodes.clone(), 1).unwrap(), arbiters, of.into())
     }
 
     pub fn round_robin(&self) -> Engine {
@@ -92,8 +95,14 @@ impl Tree {
 
     /// All ports have this arbiter, without parameters.
     pub fn engine_of(&self, entry: &PortEntry) -> Engine {
+        self.engine_on(self.links(), entry)
+    }
+
+    /// The same on links in place of the tree's own.
+    pub fn engine_on(&self, links: Vec<LinkSettings>, entry: &PortEntry) -> Engine {
         let arbiter = (entry.make)(&FabricView::default(), "{}").expect("it needs no parameters");
-        let engine = self.engine(vec![arbiter], vec![0; self.links().len()]);
+        let ports = vec![0; links.len()];
+        let engine = self.engine_with(links, vec![arbiter], ports);
         if entry.flags.contains(Flags::READS_ARRIVAL) { engine } else { engine.without_ages() }
     }
 }

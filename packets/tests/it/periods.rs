@@ -3,16 +3,35 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use weir_packets::arbiter::{RoundRobin, StrictPriority, built_in};
-use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, TransferSpec, WireRate};
+use weir_packets::{
+    Engine, Inputs, Interleave, LinkSettings, Network, NodeSettings, Queues, Switching, TransferSpec, WireRate,
+};
 use weir_plugin_api::PortEntry;
 
 use crate::net::{Tree, at_once, link, node, spec};
+
+/// The same link with one thing or more changed, so that few links of a tree are alike.
+fn of_another_kind(link: &LinkSettings, below: &mut impl FnMut(u64) -> u64) -> LinkSettings {
+    LinkSettings {
+        rate: WireRate::wire(1e10 + below(4) as f64 * 2e9).unwrap(),
+        latency: 50_000 * below(5),
+        credit_return: 50_000 * below(3),
+        payload: 64 << below(3),
+        header: 16 + 4 * below(3) as u32,
+        dllp: if below(2) == 0 { 0 } else { 8 },
+        buffer: (below(4) > 0).then(|| 600 + below(6000)),
+        switching: if below(3) == 0 { Switching::StoreAndForward } else { Switching::CutThrough },
+        queues: if below(3) == 0 { Queues::Voq } else { Queues::Fifo },
+        inputs: if below(3) == 0 { Inputs::Parallel } else { Inputs::Serial },
+        ..*link
+    }
+}
 
 /// With and without skipping ahead: the same picoseconds, counts, waits and grants.
 #[test]
 fn skipping_ahead_changes_nothing() {
     let mut skipped = 0;
-    for seed in 0..60_u64 {
+    for seed in 0..120_u64 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut below = |end: u64| random.next_u64() % end;
         let count = 3 + below(9) as u32;
@@ -24,6 +43,10 @@ fn skipping_ahead_changes_nothing() {
         tree.nodes.fill(NodeSettings { split, ..node() });
         tree.link.dllp = if below(2) == 0 { 0 } else { 8 };
         tree.link.inputs = if below(3) == 0 { Inputs::Parallel } else { Inputs::Serial };
+        let mut links = tree.links();
+        if below(2) == 0 {
+            links.iter_mut().for_each(|link| *link = of_another_kind(link, &mut below));
+        }
         let transfers: Vec<_> = (0..1 + below(6))
             .map(|_| {
                 let from = below(u64::from(count)) as u32;
@@ -44,7 +67,7 @@ fn skipping_ahead_changes_nothing() {
         let stop = (below(2) == 0).then(|| below(150_000_000));
         let how = [None, Some(Interleave::RoundRobin), Some(Interleave::Random { seed })][below(3) as usize];
         let mut run = |skips: bool| {
-            let engine = tree.engine_of(&arbiter).with_cycles();
+            let engine = tree.engine_on(links.clone(), &arbiter).with_cycles();
             let engine = if seed % 2 == 0 { engine.with_fills() } else { engine };
             let mut engine = if skips { engine } else { engine.without_skipping() };
             let leaves = (1..count).filter(|&node| !tree.parents.contains(&Some(node)));

@@ -91,7 +91,7 @@ pub(crate) fn transfer_row<'a>(
         mean_bps: mean_rate_of(arbiter, transfer),
         packets: arbiter.packets.and_then(packets),
         sent_s: arbiter.packets.and_then(|_| seconds(times.sent)),
-        held: held.collect(),
+        held: arbiter.packets.map(|_| held.collect()),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.of(transfer).map(|t| t.seconds()),
         delay: Delay::of(alone, transfer),

@@ -66,8 +66,8 @@ pub(crate) struct TransferRow<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub(crate) sent_s: Option<f64>,
     /// Runs of packets: how long its source had a packet ready that did not start, by what held it, longest first.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) held: Vec<HeldRow<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<Vec<HeldRow<'a>>>,
     /// Ready to end of the same transfer alone under the same arbiter, with the time to issue it; null where the arbiter
     /// has no steady answer, and after an interrupt.
     #[serde(deserialize_with = "time")]

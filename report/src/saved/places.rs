@@ -72,7 +72,7 @@ fn of_others(row: &TransferRow<'_>, known: &Known<'_>) -> Option<String> {
     if let Some(by) = cause.and_then(|cause| cause.by().filter(|by| !is_known(cause, by))) {
         return Some(format!("cause_detail.by: the run has no transfer `{by}`"));
     }
-    found("held", &row.held, |held| {
+    found("held", row.held.as_deref().unwrap_or_default(), |held| {
         let by = held.by.as_deref().filter(|by| !known.transfers.contains(by))?;
         Some(format!("by: the run has no transfer `{by}`"))
     })
@@ -112,7 +112,7 @@ fn of_places(row: &TransferRow<'_>, topology: &Topology<'_>) -> Option<String> {
         return Some(format!("`{}` has the bottleneck `{}` → `{}`, which is no link", row.id, link.from, link.to));
     }
     lost.map(|name| format!("`{}`: the run has no node `{name}`", row.id))
-        .or_else(|| found("held", &row.held, |held| lacks(held.link.as_ref()?)))
+        .or_else(|| found("held", row.held.as_deref().unwrap_or_default(), |held| lacks(held.link.as_ref()?)))
         .or_else(|| {
             found("reroutes", &row.reroutes, |other| {
                 lacks(&other.down).or_else(|| found("links", &other.links, lacks)).or_else(|| {

@@ -11,10 +11,11 @@ use weir_plugin_api::{ArbiterEntry, Registry};
 use weir_sim_core::Sharing;
 
 use crate::Position;
-use crate::context::{Context, Problem, Read};
+use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::packets::PacketPlan;
 use crate::schema::{NoNames, Schema};
+use crate::source::Span;
 use crate::yaml::{self, Data, Entry, Value};
 pub use parameter::{ArbiterParameter, ArbiterValues};
 use regions::PolicyMap;
@@ -141,6 +142,7 @@ fn written(context: &mut Context, value: Option<&Value>, registry: &Registry) ->
             if items.is_empty() {
                 return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
             }
+            context.warn_of_repeats(items);
             context.each(items, |context, item| one(context, item, registry))
         }
         Some(value) => Ok(vec![one(context, value, registry)?]),
@@ -183,6 +185,9 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
         Data::Mapping(entries) => match entries.iter().find(|e| &*e.key == "name") {
             Some(entry) => (&entry.value, entries),
             None => {
+                if let Some(entry) = entries.iter().find(|entry| is_fidelity(&entry.key)) {
+                    return Err(refuse_fidelity(context, entry.key_span, &entry.key));
+                }
                 let help = "write `{ name: NAME, PARAMETER: VALUE }`, or the name alone";
                 return Err(context.error(value.span, "an arbiter needs the key `name`", help));
             }
@@ -191,6 +196,9 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     };
     let name = context.text(name_value, "the name of an arbiter")?;
     let Some(entry) = registry.get(name) else {
+        if is_fidelity(name) {
+            return Err(refuse_fidelity(context, name_value.span, name));
+        }
         let help = context.suggestion(name, registry.iter().map(|a| &*a.name).collect::<Vec<_>>(), "arbiters");
         let problem = Problem::new(format!("no arbiter is named {}", quoted(name)), help);
         return Err(context.unknown(name_value.span, name, problem));
@@ -203,6 +211,16 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     let written = entries.filter_map(of_entry).collect();
     let position = Some(context.sources.position(value.span));
     Ok(ArbiterSpec { params, written, position, ..ArbiterSpec::plain(entry) })
+}
+
+fn is_fidelity(word: &str) -> bool {
+    matches!(word, "fidelity" | "packet" | "fluid")
+}
+
+/// Packets are no policy of a region, and of no arbiter.
+fn refuse_fidelity(context: &mut Context, span: Span, word: &str) -> Reported {
+    let message = format!("{} is not part of an arbiter: a run sends packets on all links or on none", quoted(word));
+    context.error(span, message, "write `fidelity: packet` beside `arbiter`, or name an arbiter here")
 }
 
 /// A parameter as results have it: a quantity with its unit, everything else as the policy gets it.

@@ -26,18 +26,17 @@ pub(super) struct Check<'c> {
 impl Check<'_> {
     /// Refuses what packets do not have.
     pub(super) fn of_scenario(&mut self) -> Read<()> {
-        let problem = if !self.topology.fabric.shared().is_empty() {
-            Some(("`shared` of links and `memory` of nodes", "leave them out, or run it with `fidelity: fluid`"))
+        let shared = self.topology.first_shared.map(|place| (place, "`shared` of links"));
+        let memory = self.topology.written_memory.first().map(|(_, place)| (*place, "`memory` of nodes"));
+        let (place, what, help) = if let Some((place, what)) = shared.or(memory) {
+            (place, what, "leave it out, or run it with `fidelity: fluid`")
         } else if self.workload.routes.has_branches() {
             let help = "give `routing` one way for each pair, or run it with `fidelity: fluid`";
-            Some(("transfers over several routes at once", help))
+            (self.run.span, "transfers over several routes at once", help)
         } else {
-            None
+            return Ok(());
         };
-        match problem {
-            None => Ok(()),
-            Some((what, help)) => Err(self.context.error(self.run.span, format!("packets know no {what}"), help)),
-        }
+        Err(self.context.error(place, format!("packets know no {what}"), help))
     }
 
     /// Holds packets against the buffers that they cross, and counts hops.
@@ -117,29 +116,29 @@ impl Check<'_> {
             paced.then_some([source, if is_read { fabric.link(*last).to } else { source }])
         });
         let sources: FxHashSet<_> = sources.flatten().collect();
-        match self.topology.packets.interleaves.iter().find(|(node, _)| sources.contains(node)) {
+        match self.topology.packets.interleaves.iter().find(|(node, ..)| sources.contains(node)) {
             None => Ok(()),
-            Some((node, _)) => {
-                let name = self.topology.names.unique_name(*node);
+            Some(&(node, _, place)) => {
+                let name = self.topology.names.unique_name(node);
                 let message = format!("`{name}` has `interleave`, and transfers with a `limit`, a `window` or `read`");
                 let help = "remove one of them: packets of one queue wait for each other";
-                Err(self.context.error(self.run.span, message, help))
+                Err(self.context.error(place, message, help))
             }
         }
     }
 
     /// Warns of devices whose transfers are to share a queue, but go one after another.
     fn warn_of_single_engines(&mut self) {
-        let nodes = self.topology.packets.interleaves.iter().map(|(node, _)| *node);
-        let mut single = nodes.filter(|&node| self.topology.engines.send_slots(node) == Some(1));
-        let Some(node) = single.next() else { return };
+        let is_single = |node| self.topology.engines.send_slots(node) == Some(1);
+        let mut single = self.topology.packets.interleaves.iter().filter(|(node, ..)| is_single(*node));
+        let Some(&(node, _, place)) = single.next() else { return };
         let others = match single.count() {
             0 => String::new(),
             others => format!(", as {others} more"),
         };
         let name = self.topology.names.unique_name(node);
         let message = format!("`interleave` of `{name}` does nothing: it serves one transfer at a time{others}");
-        self.context.warn(self.run.span, message, "give it `engines`: the number of transfers that it serves at once");
+        self.context.warn(place, message, "give it `engines`: the number of transfers that it serves at once");
     }
 
     /// Whether all buffers of a route hold its packets.

@@ -72,7 +72,10 @@ pub(crate) fn read(context: &mut Context, value: Option<&Value>, options: &[Stri
         Some(Value { data: Data::Sequence(items), span }) if items.is_empty() => {
             Err(context.error(*span, "the list of fidelities is empty", "write `fluid` or `packet`"))
         }
-        Some(Value { data: Data::Sequence(items), .. }) => context.each(items, one),
+        Some(Value { data: Data::Sequence(items), .. }) => {
+            context.warn_of_repeats(items);
+            context.each(items, one)
+        }
         Some(value) => one(context, value).map(|one| vec![one]),
     };
     if options.is_empty() {
@@ -94,7 +97,18 @@ pub(crate) fn read(context: &mut Context, value: Option<&Value>, options: &[Stri
 }
 
 fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
-    if let Data::Mapping(_) = &value.data {
+    if let Data::Mapping(entries) = &value.data {
+        if let Some(entry) = entries.iter().find(|entry| &*entry.key != "packet" && is_fidelity(&entry.value)) {
+            let message = format!(
+                "{} has no fidelity of its own: a run sends packets on all links or on none",
+                quoted(&entry.key)
+            );
+            return Err(context.error(
+                entry.key_span,
+                message,
+                "write `fidelity: packet`, `fluid`, or a list to run both",
+            ));
+        }
         let fields = context.fields(value, "`fidelity`", &WITH_KEYS)?;
         let packet = fields.require(context, "packet")?;
         return run(context, packet).map(|run| Fidelity::Packet(Box::new(run)));
@@ -111,6 +125,15 @@ fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
             let help = context.suggestion(other, ["fluid", "packet"], "fidelities");
             Err(context.error(value.span, format!("no fidelity is named {}", quoted(other)), help))
         }
+    }
+}
+
+/// Whether a value in place of the keys of packets names a fidelity, as for some of the links.
+fn is_fidelity(value: &Value) -> bool {
+    match &value.data {
+        Data::Scalar(scalar) => matches!(&*scalar.text, "fluid" | "packet"),
+        Data::Mapping(entries) => entries.iter().any(|entry| &*entry.key == "packet"),
+        Data::Sequence(_) => false,
     }
 }
 

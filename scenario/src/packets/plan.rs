@@ -146,7 +146,7 @@ impl Maker<'_> {
             nodes: self.nodes(),
             policies: std::mem::take(&mut self.policies),
             policy_of,
-            interleaves: self.topology.packets.interleaves.clone(),
+            interleaves: self.topology.packets.interleaves.iter().map(|&(node, how, _)| (node, how)).collect(),
             window: self.run.window,
             reads: self.run.reads,
             skips: self.run.skips,

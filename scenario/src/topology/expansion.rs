@@ -9,7 +9,7 @@ use weir_sim_core::{FabricBuilder, FabricError};
 use super::engines::{DeviceEngines, EnginesText};
 use super::kinds::KindId;
 use super::lateral::{End, Lateral, MadeOf};
-use super::link_type::LinkType;
+use super::link_type::{LinkType, Shared};
 use super::names::NodeNames;
 use super::networks::Network;
 use super::node_packets::NodePackets;
@@ -27,6 +27,7 @@ pub(super) struct Expansion<'b> {
     pub(super) overheads: FxHashMap<NodeId, SimDuration>,
     pub(super) written_engines: Vec<(NodeId, Span)>,
     pub(super) written_memory: Vec<(NodeId, Span)>,
+    pub(super) first_shared: Option<Span>,
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
     pub(super) kinds: Vec<KindId>,
@@ -134,11 +135,17 @@ impl<'b> Expansion<'b> {
             let (message, help) = refused(&error, self.names.unique_name(from), self.names.unique_name(to));
             context.error(span, message, help)
         })?;
-        if let Some(shared) = made_of.link.shared {
-            self.builder.share_last_link(shared);
-        }
+        self.share(&made_of.link);
         self.note(&made_of.link, made_of.kind, made_of.place);
         Ok(())
+    }
+
+    /// Gives the link that was added last what its directions have together.
+    fn share(&mut self, link: &LinkType) {
+        if let Some(Shared { bandwidth, place }) = link.shared {
+            self.builder.share_last_link(bandwidth);
+            self.first_shared.get_or_insert(place);
+        }
     }
 
     /// Notes type and kind of the next pair of links.
@@ -177,15 +184,13 @@ impl<'b> Expansion<'b> {
         self.names.push(&self.name, parent);
         let node = self.joined(template, span, (parent, above));
         let node = node.map_err(|error| fabric_error(context, span, &error))?;
-        if let Some(shared) = template.link.as_ref().and_then(|link| link.shared) {
-            self.builder.share_last_link(shared);
-        }
+        template.link.iter().for_each(|link| self.share(link));
         if template.overhead > SimDuration::ZERO {
             self.overheads.insert(node, template.overhead);
         }
         let NodePackets { split, interleave } = template.packets;
         self.packets.splits.extend(split.map(|split| (node, split)));
-        self.packets.interleaves.extend(interleave.map(|how| (node, how)));
+        self.packets.interleaves.extend(interleave.map(|(how, place)| (node, how, place)));
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);
             self.written_memory.push((node, span));

@@ -37,12 +37,21 @@ pub(crate) struct LinkType {
     /// Latency each way.
     pub(crate) latency: SimDuration,
     pub(crate) kind: Option<KindId>,
-    /// Bytes per second that both directions have together; `None` where each has its own alone.
-    pub(crate) shared: Option<f64>,
+    /// `None` where each direction has its own bandwidth alone.
+    pub(crate) shared: Option<Shared>,
     /// `None` where neither a generation nor `packet` is given.
     pub(crate) packet: Option<Arc<LinkPacket>>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,
+}
+
+/// What both directions of a link have together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Shared {
+    /// Bytes per second.
+    pub(crate) bandwidth: f64,
+    /// Where it is written.
+    pub(crate) place: Span,
 }
 
 impl LinkType {
@@ -251,13 +260,14 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
     let shared = fields.parse_or(context, "shared", None, |text| {
         units::bandwidth(text)?.bytes_per_second(&efficiency, text).map(Some)
     });
-    let span = fields.span_of("shared");
+    let place = fields.span_of("shared");
     let (up, down) = bandwidths(context, fields, &efficiency)?;
     let shared = shared?;
     if shared.is_some_and(|shared| shared >= up + down) {
         let message = "`shared` has no effect: both directions together carry no more";
-        context.warn(span, message, "remove it, or lower it");
+        context.warn(place, message, "remove it, or lower it");
     }
+    let shared = shared.map(|bandwidth| Shared { bandwidth, place });
     let packet = packet_of(&fields, packet?);
     Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, packet, named: None })
 }

@@ -60,6 +60,8 @@ pub(crate) struct Topology {
     pub(crate) written_engines: Vec<(NodeId, Span)>,
     /// Nodes with `memory`, by where their names stand.
     pub(crate) written_memory: Vec<(NodeId, Span)>,
+    /// Where `shared` of the first link that has it is written.
+    pub(crate) first_shared: Option<Span>,
     /// Where nodes are in the machine, of those that say it, in their order.
     pub(crate) places: Vec<(NodeId, Place)>,
     /// Link types that no link uses.
@@ -77,8 +79,8 @@ pub(crate) struct PacketText {
     pub(crate) links: Vec<(u32, Arc<LinkPacket>)>,
     /// `split` of nodes, bytes of payload.
     pub(crate) splits: Vec<(NodeId, u32)>,
-    /// `interleave` of nodes.
-    pub(crate) interleaves: Vec<(NodeId, Interleave)>,
+    /// `interleave` of nodes, and where it is written.
+    pub(crate) interleaves: Vec<(NodeId, Interleave, Span)>,
 }
 
 /// Which type a link has.
@@ -111,6 +113,7 @@ impl Topology {
             overheads: FxHashMap::default(),
             written_engines: Vec::new(),
             written_memory: Vec::new(),
+            first_shared: None,
             places: Vec::new(),
             unused_types: Vec::new(),
             types: Vec::new(),
@@ -156,6 +159,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         overheads: expansion.overheads,
         written_engines: expansion.written_engines,
         written_memory: expansion.written_memory,
+        first_shared: expansion.first_shared,
         places: expansion.places,
         unused_types: reader.unused_types,
         types: expansion.types,

@@ -8,6 +8,7 @@ use super::tree::is_inner;
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{KeyTable, Shape, optional, required};
+use crate::source::Span;
 use crate::units;
 use crate::yaml::{Data, Value};
 
@@ -16,8 +17,8 @@ use crate::yaml::{Data, Value};
 pub(super) struct NodePackets {
     /// Largest payload, in bytes, on links that leave it downwards of packets that came in by another port.
     pub(super) split: Option<u32>,
-    /// In which order the transfers that it sends at once put their packets on its link.
-    pub(super) interleave: Option<Interleave>,
+    /// In which order the transfers that it sends at once put their packets on its link, and where that is written.
+    pub(super) interleave: Option<(Interleave, Span)>,
 }
 
 fn words() -> Vec<Json> {
@@ -43,7 +44,8 @@ pub(super) fn read(context: &mut Context, fields: &Fields<'_>, what: &str, kind:
         let message = format!("{what}: a {} forwards no packets", kind.word());
         return Err(context.error(fields.span_of("split"), message, "remove `split`, or move it to a switch"));
     }
-    let interleave = fields.get("interleave").map(|value| interleave(context, value, what)).transpose()?;
+    let interleave =
+        fields.get("interleave").map(|value| Ok((interleave(context, value, what)?, value.span))).transpose()?;
     if interleave.is_some() && is_inner(kind) {
         let message = format!("{what}: a {} sends no transfers of its own", kind.word());
         return Err(context.error(fields.span_of("interleave"), message, "move `interleave` to a device"));

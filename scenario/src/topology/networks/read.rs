@@ -118,7 +118,7 @@ pub(super) fn levels(
     };
     if let Some(last) = all.last_mut() {
         let LinkType { up, down, shared, .. } = &mut last.link;
-        for bandwidth in [up, down].into_iter().chain(shared) {
+        for bandwidth in [up, down].into_iter().chain(shared.as_mut().map(|shared| &mut shared.bandwidth)) {
             *bandwidth = units::in_parallel(*bandwidth, parallel)
                 .map_err(|problem| context.error(value.span, problem.message, problem.help))?;
         }

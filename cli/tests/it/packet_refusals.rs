@@ -1,0 +1,91 @@
+//! What runs of packets refuse or warn of, and where it is written.
+
+use crate::packets::{ended, t2};
+
+/// It is the transfer that is refused, not the whole run.
+#[test]
+fn a_priority_beyond_32_bits_is_refused_where_it_is_written() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu2", "gpu3")]);
+    let text = text.replacen("to: gpu3,", "to: gpu3, priority: 3000000000,", 1);
+    let ended = ended(&text, &["run", "s.yaml"]);
+    assert_eq!(ended.code, 2, "{}", ended.stdout);
+    assert!(ended.stderr.contains("s.yaml:13:") && ended.stderr.contains("not 3000000000"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_packets_do_not_have_is_refused() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    for (old, new, words) in [
+        ("rate: wire } }", "rate: wire }, shared: 20GB/s }", "packets know no `shared` of links"),
+        (
+            "plx0: { kind: switch,",
+            "plx0: { memory: { bandwidth: 5GB/s }, kind: switch,",
+            "no `memory` of nodes\n --> s.yaml:9:9\n",
+        ),
+        ("'gpu[0-1]': { kind: gpu,", "'gpu[0-1]': { split: 64B, kind: gpu,", "a gpu forwards no packets"),
+        ("plx0: { kind: switch,", "plx0: { interleave: random, kind: switch,", "sends no transfers of its own"),
+        ("'gpu[0-1]': { kind: gpu,", "'gpu[0-1]': { interleave: any, kind: gpu,", "write `round-robin` or `random`"),
+    ] {
+        let ended = ended(&text.replacen(old, new, 1), &["run", "s.yaml"]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+}
+
+/// A run has packets on all links or on none, however somebody asks for both.
+#[test]
+fn packets_on_some_links_alone_are_refused() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    for (new, column) in [
+        ("fidelity: { pcie: packet, default: fluid }", 13),
+        ("fidelity: { pcie: { packet: { } } }", 13),
+        ("arbiter: { pcie: packet, default: max-min }", 18),
+        ("arbiter: { pcie: { packet: { } }, default: max-min }", 20),
+        ("arbiter: { pcie: { fidelity: packet }, default: max-min }", 20),
+        ("arbiter: packet", 10),
+    ] {
+        let ended = ended(&text.replacen("fidelity: { packet: {  } }", new, 1), &["run", "s.yaml"]);
+        let place = format!("--> s.yaml:2:{column}\n");
+        assert!(ended.code == 2 && ended.stderr.contains(&place), "{new}: {}", ended.stderr);
+        assert!(ended.stderr.contains("a run sends packets on all links or on none"), "{new}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_does_nothing_is_warned_of_where_it_is_written() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let other = |line: &str| text.replacen("fidelity: { packet: {  } }", line, 1);
+    let both = "fidelity: packet\narbiter: max-min";
+    let none = "fidelity: fluid";
+    for (line, arguments, words) in [
+        (both, &["check", "s.yaml"][..], "go packet by packet\n --> s.yaml:3:1\n"),
+        ("fidelity: [packet, packet]", &["check", "s.yaml"], "both runs are the same\n --> s.yaml:2:20\n"),
+        ("arbiter: [max-min, max-min]", &["check", "s.yaml"], "both runs are the same\n --> s.yaml:2:20\n"),
+        (none, &["run", "s.yaml", "--max-hops", "9"], "`--max-hops` has no effect without packets"),
+        (none, &["compare", "s.yaml", "--max-hops", "9"], "`--max-hops` has no effect without packets"),
+    ] {
+        let ended = ended(&other(line), arguments);
+        assert!(ended.code == 0 && ended.stderr.contains(words), "{line}: {}", ended.stderr);
+    }
+    let fine = ended(&other("fidelity: [fluid, packet]"), &["run", "s.yaml", "--max-hops", "1000000"]);
+    assert_eq!((fine.code, &*fine.stderr), (0, ""));
+}
+
+#[test]
+fn commands_that_need_rates_refuse_packets() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let tuned = ended(&text, &["tune", "s.yaml", "--sizes", "1MB"]);
+    assert!(tuned.code == 2 && tuned.stderr.contains("give `--fidelity fluid`"), "{}", tuned.stderr);
+    let fitted = ended(&text, &["calibrate", "s.yaml", "--from", "s.yaml", "--fidelity", "packet"]);
+    assert!(fitted.code == 2 && fitted.stderr.contains("fitted by rates, not by packets"), "{}", fitted.stderr);
+}
+
+/// Three packets of 280 B in 200 ns of latency and credit: 17.774 ns each, of which 13 fill the way there and back.
+#[test]
+fn a_small_buffer_is_warned_of_with_what_would_do() {
+    let checked = ended(&t2("buffer: 1kB", &[("a", "gpu0", "gpu1")]), &["check", "s.yaml"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    for words in ["carries at most 24.5 % of its bandwidth", "3640 B would do"] {
+        assert!(checked.stderr.contains(words), "{}", checked.stderr);
+    }
+}
