@@ -181,9 +181,13 @@ impl<'a> Packets<'a> {
     /// When links change next in a way that matters to a transfer; [`SimTime::NEVER`] for not any more.
     pub(crate) fn next_change(&self) -> SimTime {
         let Some(changes) = self.changes.as_ref().filter(|_| !self.under_way.is_empty()) else { return SimTime::NEVER };
-        let is_lost = |link: LinkId| self.engine.waits_for(link.0) && !changes.may_rise(link);
-        if self.engine.is_idle() && (0..self.settings.links.len()).any(|link| is_lost(LinkId::from_index(link))) {
-            return SimTime::NEVER;
+        if self.engine.is_idle() {
+            // Packets wait for links that come up, or for each other, whatever links do.
+            let links = (0..self.settings.links.len()).map(LinkId::from_index);
+            let mut waited = links.filter(|link| self.engine.waits_for(link.0)).peekable();
+            if waited.peek().is_none() || waited.any(|link| !changes.may_rise(link)) {
+                return SimTime::NEVER;
+            }
         }
         changes.next_time()
     }

@@ -172,8 +172,8 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             let before = (instant.events(), flows.len());
             let changes = instant.drain(next, &mut flows)?;
             let has_changed = if flows.is_outdated(next) {
-                // Changes of links are bounded by themselves.
-                if !changes {
+                // Changes of links are bounded by themselves, and so are packets: they hop, wait in a circle, or are done.
+                if has_rates && !changes {
                     clock.count_round(instant.events(), &mut flows)?;
                 }
                 flows.arbitrate(next)?

@@ -87,11 +87,13 @@ pub struct Census {
     most_bytes: u64,
 }
 
-/// Of one class: how many transfers there are and their payload, how many of them have no engine, and the engines of the others.
+/// Of one class: how many transfers there are, their payload and the largest one's, how many of them have no engine, and the engines
+/// of the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct OfClass {
     pub(crate) transfers: u32,
     bytes: u64,
+    most_bytes: u64,
     pub(crate) without_engine: u32,
     pub(crate) engines: Vec<EngineId>,
 }
@@ -117,6 +119,7 @@ impl Census {
         let own = &mut self.classes[class.index()];
         own.transfers += 1;
         own.bytes = own.bytes.saturating_add(bytes);
+        own.most_bytes = own.most_bytes.max(bytes);
         if engine == EngineId::NONE {
             own.without_engine += 1;
         } else if !own.engines.contains(&engine) {
@@ -135,6 +138,12 @@ impl Census {
     /// The classes that have any, each with the payload of all of its transfers.
     pub fn bytes(&self) -> impl Iterator<Item = (ClassId, u64)> {
         self.classes().map(|(class, own)| (class, own.bytes))
+    }
+
+    /// The largest payload of a class; `None` where it has no transfer.
+    #[must_use]
+    pub fn most_bytes_of(&self, class: ClassId) -> Option<u64> {
+        self.classes.get(class.index()).filter(|own| own.transfers > 0).map(|own| own.most_bytes)
     }
 
     /// The classes that have any.

@@ -21,6 +21,7 @@ mod measure;
 mod optimize;
 mod optimize_parts;
 mod outputs;
+mod packet_causes;
 mod packet_dllps;
 mod packet_figures;
 mod packet_orders;

@@ -32,6 +32,28 @@ fn what_packets_do_not_have_is_refused() {
     }
 }
 
+/// What crosses a buffer counts, not what could: a transfer of 70 B has one packet of 94 B.
+#[test]
+fn a_buffer_has_to_hold_the_packets_that_there_are() {
+    let text = |size: &str| {
+        let text = t2("header: 24B, buffer: 100B", &[("a", "gpu0", "gpu1")]);
+        text.replacen("size: 10MB", &format!("size: {size}"), 1)
+    };
+    let fits = ended(&text("70B"), &["run", "s.yaml"]);
+    assert_eq!(fits.code, 0, "{}", fits.stderr);
+    let large = ended(&text("80B"), &["run", "s.yaml"]);
+    assert!(large.stderr.contains("holds 100 B, packets have 104 B\n --> s.yaml:2:44\n"), "{}", large.stderr);
+}
+
+#[test]
+fn keys_at_fault_are_pointed_at() {
+    let text = t2("skip_ahead: false", &[("a", "gpu0", "gpu1")]).replacen("size: 10MB", "size: 20TB", 1);
+    let hops = ended(&text, &["check", "s.yaml"]);
+    assert!(hops.stderr.contains("10^11 packets times links\n --> s.yaml:2:35\n"), "{}", hops.stderr);
+    let credits = ended(&t2("credits: { header: 64, data: 200B }", &[("a", "gpu0", "gpu1")]), &["check", "s.yaml"]);
+    assert!(credits.stderr.contains("packets 256 B of payload\n --> s.yaml:2:52\n"), "{}", credits.stderr);
+}
+
 /// A run has packets on all links or on none, however somebody asks for both.
 #[test]
 fn packets_on_some_links_alone_are_refused() {

@@ -10,7 +10,7 @@ use super::events::Events;
 use super::grants::Asked;
 use super::parts::{Port, Queue};
 use super::sources::Source;
-use super::{Engine, NONE, skip, wires};
+use super::{Engine, skip, wires};
 use crate::network::Network;
 
 impl Engine {
@@ -44,7 +44,7 @@ impl Engine {
             reads_age: true,
             ports: wires.into_iter().zip(arbiter_of).map(|(wire, arbiter)| Port::idle(wire, arbiter)).collect(),
             credits,
-            queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
+            queues: vec![Queue::EMPTY; queues as usize],
             sources,
             packets: Vec::new(),
             free_packets: Vec::new(),

@@ -223,9 +223,10 @@ impl Engine {
         let transfer = self.transfer_mut(id);
         transfer.come += 1;
         if let Some(since) = transfer.shut.take() {
-            let node = self.ports[self.transfer(id).first as usize].wire.from;
+            transfer.opened = now;
+            let (first, ready) = (transfer.first, transfer.ready);
             self.hold(since, now, id, cause);
-            self.source_ready(now, node, id);
+            self.source_ready(now, ready, self.ports[first as usize].wire.from, id);
         }
     }
 }

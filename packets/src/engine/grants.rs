@@ -114,7 +114,7 @@ impl Engine {
         of.is_asking = true;
         let (out, engine, header, place) = (of.first, of.engine, of.header, of.route.0);
         let port = &mut self.ports[out as usize];
-        port.sums.visible.add(of.ready);
+        port.sums.visible.add(of.visible());
         let since = port.own_end(now, id);
         of.held.begin(since);
         port.explain_later(since, id);
@@ -129,7 +129,7 @@ impl Engine {
             bytes: payload + wire.header_of(header),
             payload,
             ready: SimTime(of.ready),
-            visible: SimTime(of.ready),
+            visible: SimTime(of.visible()),
             transfer: TransferId(id),
             priority: of.priority,
             weight: of.weight,
@@ -149,8 +149,8 @@ impl Engine {
             for slot in slots.collect::<Vec<_>>() {
                 let asked = self.asked(out, slot);
                 let (ready, visible) = if asked.input == NONE {
-                    let ready = self.transfer(asked.transfer()).ready;
-                    (ready, ready)
+                    let transfer = self.transfer(asked.transfer());
+                    (transfer.ready, transfer.visible())
                 } else {
                     let packet = &self.packets[self.queues[asked.from as usize].first as usize];
                     (packet.ready, packet.visible)

@@ -138,7 +138,7 @@ impl Engine {
         } else if let Some(read) = &spec.read {
             self.begin_read(now, id, spec, read)?;
         } else {
-            self.source_ready(now, node, id);
+            self.source_ready(now, now, node, id);
         }
         Ok(())
     }
@@ -168,6 +168,7 @@ impl Engine {
             granted: 0,
             come: 0,
             shut: None,
+            opened: 0,
             ready: now,
             is_asking: false,
             held: stalls::Log::default(),

@@ -34,6 +34,31 @@ pub(super) struct Packet {
 pub(super) struct Queue {
     pub(super) first: u32,
     pub(super) last: u32,
+    /// Since when, ps: its first packet is the first, packets for one output have been first, and those of one transfer.
+    pub(super) led_since: u64,
+    pub(super) to_since: u64,
+    pub(super) by_since: u64,
+    /// For which output, and of which transfer, the packets were that left it last.
+    pub(super) led_to: u32,
+    pub(super) led_by: u32,
+}
+
+impl Queue {
+    pub(super) const EMPTY: Self =
+        Self { first: NONE, last: NONE, led_since: 0, to_since: 0, by_since: 0, led_to: NONE, led_by: NONE };
+
+    /// Its first packet, which could be sent on since `visible`, has left over `out`, so that the next one is first from `free` on.
+    pub(super) fn led(&mut self, visible: u64, free: u64, (out, by): (u32, u32)) {
+        let since = self.led_since.max(visible);
+        if self.led_to != out {
+            (self.led_to, self.to_since) = (out, since);
+        }
+        if (self.led_to, self.led_by) != (out, by) {
+            (self.led_by, self.by_since) = (by, since);
+        }
+        self.by_since = self.by_since.max(self.to_since);
+        self.led_since = free;
+    }
 }
 
 /// A transfer under way.
@@ -62,8 +87,9 @@ pub(super) struct Transfer {
     /// Packets that were granted at the source, and that have come.
     pub(super) granted: u64,
     pub(super) come: u64,
-    /// Since when its window is full.
+    /// Since when its window is full, and when it opened last.
     pub(super) shut: Option<u64>,
+    pub(super) opened: u64,
     /// When its next packet is ready, and whether it asks to be sent.
     pub(super) ready: u64,
     pub(super) is_asking: bool,
@@ -75,6 +101,11 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
+    /// Since when its next packet can be sent, ps: ready, and in its window.
+    pub(super) fn visible(&self) -> u64 {
+        self.ready.max(self.opened)
+    }
+
     /// When its limit allows the next packet, at the earliest.
     pub(super) fn due(&self) -> u64 {
         self.start.saturating_add(self.granted.saturating_mul(self.interval))

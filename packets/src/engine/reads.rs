@@ -59,7 +59,7 @@ impl Engine {
         read: &ReadSpec<'_>,
     ) -> Result<(), PacketError> {
         let request = u64::from(read.request.max(1));
-        let asked = Asked { request, service: read.service, pending: 0, idle: None };
+        let asked = Asked { request, service: read.service, pending: 0, idle: Some((now, None)) };
         let transfer = self.transfer_mut(id);
         (transfer.header, transfer.window) = (read.header, u64::MAX);
         transfer.read = Some(Box::new(asked));
@@ -77,7 +77,7 @@ impl Engine {
         requests.payload = 1;
         let node = self.ports[requests.first as usize].wire.from;
         self.transfers.insert(number, requests);
-        self.source_ready(now, node, number);
+        self.source_ready(now, now, node, number);
         Ok(())
     }
 
@@ -102,7 +102,20 @@ impl Engine {
             self.transfer_mut(id).held.add((cause, link, by), now - since);
         }
         let node = self.ports[node as usize].wire.from;
-        self.source_ready(now, node, id);
+        self.source_ready(now, now, node, id);
+    }
+
+    /// A request was held up until `now`: the source of its read has waited with it if it has had nothing to send.
+    pub(super) fn request_waited(&mut self, now: u64, number: u32, (reason, time): (Reason, u64)) {
+        let read = self.transfer_mut(number & !REQUESTS);
+        let Some(asked) = &mut read.read else { return };
+        // Others wait with it: each moment counts once.
+        if let Some((since, None)) = &mut asked.idle
+            && now > *since
+        {
+            read.held.add(reason, time.min(now - *since));
+            *since = now;
+        }
     }
 
     /// Nothing more is asked of the source of a read: notes why, until a request comes.

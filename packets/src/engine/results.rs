@@ -66,7 +66,7 @@ impl Engine {
             let transfer = self.transfer(*id);
             if transfer.is_asking {
                 let out = transfer.first as usize;
-                waiting[out] = waiting[out].wrapping_add(transfer.ready);
+                waiting[out] = waiting[out].wrapping_add(transfer.visible());
             }
         }
         let waited = |(link, waiting): (u32, u64)| {

@@ -20,7 +20,8 @@ impl Engine {
         if asked.input == NONE {
             self.leave_engine(now, sent, out, &asked);
         } else {
-            if asked.is_last || self.has_voq && self.ports[asked.input as usize].wire.queues > 1 {
+            let is_noted = asked.is_last || asked.transfer() >= REQUESTS;
+            if is_noted || self.has_voq && self.ports[asked.input as usize].wire.queues > 1 {
                 self.note_queued(now, out, &asked);
             }
             left = self.leave_queue(now, sent, out, &asked);
@@ -37,12 +38,15 @@ impl Engine {
     fn leave_engine(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
         self.ports[out as usize].sums.granted.add(now);
         let transfer = self.transfer_mut(asked.transfer());
-        transfer.held.end(now);
+        let wait = transfer.held.end(now);
         transfer.left -= asked.units();
         transfer.granted += 1;
         transfer.is_asking = false;
         if let Some(read) = &mut transfer.read {
             read.pending -= asked.units();
+        }
+        if let Some(wait) = wait.filter(|_| asked.transfer() >= REQUESTS) {
+            self.request_waited(now, asked.transfer(), wait);
         }
         if asked.is_last {
             self.periods.forget();
@@ -115,10 +119,11 @@ impl Engine {
         if is_whole {
             let next = packet.next;
             own.first = next;
+            own.led(asked.visible(), free, (out, asked.transfer()));
             if next == NONE {
                 own.last = NONE;
             } else {
-                self.note_blocked(free, next, (out, asked.transfer()));
+                self.note_blocked(free, queue, (out, asked.transfer()));
             }
             self.ports[out as usize].sums.granted.add(now);
             self.send_dllp(sent, input);

@@ -116,8 +116,8 @@ impl SharedQueue {
 }
 
 impl Engine {
-    /// A transfer has a packet to send, now or when its limit allows it.
-    pub(super) fn source_ready(&mut self, now: u64, node: u32, id: u32) {
+    /// A transfer has a packet to send since `from`, or from when its limit allows it.
+    pub(super) fn source_ready(&mut self, now: u64, from: u64, node: u32, id: u32) {
         if self.sources[node as usize].queue.is_some() {
             // Who begins in the same instant is drawn from, too.
             self.unfilled.push(node);
@@ -129,13 +129,15 @@ impl Engine {
         }
         if transfer.granted - transfer.come >= transfer.window {
             transfer.shut = Some(self.ports[transfer.first as usize].own_end(now, id));
+            // A window holds up packets that are ready.
+            transfer.ready = from;
             return;
         }
         // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
         let due = transfer.due();
         // Nor is one that has not been asked for.
         let due = if transfer.read.is_some() { due.max(now) } else { due };
-        let ready = if transfer.interval == 0 { now } else { due };
+        let ready = if transfer.interval == 0 { from } else { due };
         transfer.ready = ready;
         if ready > now {
             let since = self.ports[transfer.first as usize].own_end(now, id);
@@ -177,7 +179,7 @@ impl Engine {
             source.engines[0] = NONE;
             self.fill(now, node);
         } else if !is_last {
-            self.source_ready(now, node, id);
+            self.source_ready(now, now, node, id);
         }
     }
 }

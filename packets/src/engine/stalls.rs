@@ -1,6 +1,7 @@
 //! Why a source that has a packet ready does not send it: looked up when the wait begins.
 
 use super::grants::{Asked, slots_of};
+use super::parts::{Packet, Port};
 use super::{Engine, NONE, REQUESTS};
 
 /// Why a packet that is ready at its source does not start.
@@ -59,6 +60,16 @@ struct Wait {
     reason: Option<Reason>,
 }
 
+/// What keeps packets in a buffer.
+#[derive(Clone, Copy)]
+struct Ahead {
+    /// Whose packet it is, and over which link it goes.
+    transfer: u32,
+    out: u32,
+    /// The link is free, and has no credit for it.
+    waits_for_credit: bool,
+}
+
 /// Why, at which link, and the responsible transfer or [`NONE`].
 pub(super) type Reason = (HeldCause, u32, u32);
 
@@ -96,13 +107,12 @@ impl Log {
         self.open = Some(Wait { since, reason: None });
     }
 
-    /// The packet is sent from its source at `now`.
-    pub(super) fn end(&mut self, now: u64) {
-        if let Some(Wait { since, reason: Some(reason) }) = self.open.take()
-            && now > since
-        {
-            self.add(reason, now - since);
-        }
+    /// The packet is sent from its source at `now`. Returns the wait that has ended, and for how long it was.
+    pub(super) fn end(&mut self, now: u64) -> Option<(Reason, u64)> {
+        let Wait { since, reason: Some(reason) } = self.open.take()? else { return None };
+        let time = now.checked_sub(since).filter(|time| *time > 0)?;
+        self.add(reason, time);
+        Some((reason, time))
     }
 
     /// Ends the wait that is going on at `now`, and begins another one. Returns whether its reason must be looked up.
@@ -207,31 +217,76 @@ impl Engine {
             let is_dllp = port.sent_dllp || port.sending == id;
             return if is_dllp { (HeldCause::Dllp, out, NONE) } else { (HeldCause::Arbitration, out, port.sending) };
         }
+        let mut transfer = id;
         for _ in 0..self.ports.len() {
-            let Some((transfer, next)) = self.head_behind(out, channel) else { break };
-            out = next;
-            if self.ports[next as usize].is_down {
-                let is_own = transfer == id || self.crosses(id, next);
-                return if is_own { (HeldCause::Down, next, NONE) } else { (HeldCause::HeadOfLine, next, transfer) };
+            let Some(ahead) = self.ahead(now, out, channel, id) else { break };
+            (transfer, out) = (ahead.transfer, ahead.out);
+            if self.ports[out as usize].is_down {
+                let is_own = transfer == id || self.crosses(id, out);
+                return if is_own { (HeldCause::Down, out, NONE) } else { (HeldCause::HeadOfLine, out, transfer) };
             }
-            self.pass_dllps(now, next);
-            if self.ports[next as usize].free_at <= now {
+            if ahead.waits_for_credit {
                 continue;
             }
             if transfer != id {
-                return (HeldCause::HeadOfLine, next, transfer);
+                return (HeldCause::HeadOfLine, out, transfer);
             }
-            if let Some(other) = self.served_beside(now, next, id) {
-                return (HeldCause::Arbitration, next, other);
+            if self.ports[out as usize].free_at > now
+                && let Some(other) = self.served_beside(now, out, id)
+            {
+                return (HeldCause::Arbitration, out, other);
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
-            let wire = &self.ports[next as usize].wire;
-            let credit = &self.credits[(next * self.network.channels + channel) as usize];
+            let wire = &self.ports[out as usize].wire;
+            let credit = &self.credits[(out * self.network.channels + channel) as usize];
             if !credit.is_full(now, credit.room(wire.payload, Some(wire.header))) {
                 break;
             }
         }
-        (HeldCause::Credit, out, NONE)
+        if transfer == id { (HeldCause::Credit, out, NONE) } else { (HeldCause::HeadOfLine, out, transfer) }
+    }
+
+    /// What keeps packets in the buffer at the far end of a link that has no credit: its first packet, or the one that the input
+    /// sends, whichever takes longer. `None` where the buffer is no larger than what is under way on the link.
+    fn ahead(&mut self, now: u64, link: u32, channel: u32, id: u32) -> Option<Ahead> {
+        let Port { input, wire, .. } = &self.ports[link as usize];
+        let (node, under_way) = (wire.from, wire.latency + wire.credit_return);
+        let is_sending = wire.is_serial && input.busy_until > now;
+        let sent = Ahead { transfer: input.served, out: input.accepted, waits_for_credit: false };
+        // Of several queues, the one that keeps the input from the other packets.
+        let is_later = |transfer: u32| (transfer == id) == (is_sending && sent.transfer == id);
+        let Some(first) = self.first_waiting(now, link, channel, is_later) else {
+            return Some(sent).filter(|sent| is_sending && self.packet_time(sent.out) > under_way);
+        };
+        let Packet { transfer, out, payload, header, .. } = self.packets[first as usize];
+        self.pass_dllps(now, out);
+        let port = &mut self.ports[out as usize];
+        let (payload, header) = (payload.min(port.wire.piece(node)), port.wire.header_of(header));
+        let (is_free, own_time) = (!port.is_down && port.free_at <= now, port.wire.time(payload + header));
+        let credit = &self.credits[(out * self.network.channels + channel) as usize];
+        let waits_for_credit = is_free && credit.is_full(now, credit.room(payload, Some(header)));
+        let waits_for_input = is_sending && is_free && !waits_for_credit;
+        match waits_for_input && self.packet_time(sent.out) >= own_time {
+            true => Some(sent),
+            false => Some(Ahead { transfer, out, waits_for_credit }),
+        }
+    }
+
+    /// How long a full packet takes on a link.
+    fn packet_time(&mut self, link: u32) -> u64 {
+        let wire = &mut self.ports[link as usize].wire;
+        wire.time(wire.payload + wire.header)
+    }
+
+    /// The first packet that could leave the buffer at the far end of a link for what its input does; of several queues one that
+    /// comes `later` only where no other has any.
+    fn first_waiting(&self, now: u64, link: u32, channel: u32, later: impl Fn(u32) -> bool) -> Option<u32> {
+        let wire = &self.ports[link as usize].wire;
+        let first = wire.first_queue + channel * wire.queues;
+        let heads = (first..first + wire.queues).map(|queue| self.queues[queue as usize].first);
+        let key = |head: u32| self.packets.get(head as usize).map(|packet| (later(packet.transfer), packet.visible));
+        let waiting = heads.filter_map(|head| Some((key(head)?, head)));
+        waiting.filter(|((_, visible), _)| *visible <= now).min().map(|(_, head)| head)
     }
 
     /// Whether a link is on a transfer's route.

@@ -50,20 +50,22 @@ impl Engine {
         }
         for &id in &component.transfers {
             let transfer = self.transfer(id);
-            // How far it is behind its limit decides for how long it may go faster.
-            let is_exact = self.reads_age || transfer.interval > 0;
-            state.push(if is_exact { transfer.ready.wrapping_sub(now) } else { transfer.ready.saturating_sub(now) });
+            let ready = transfer.ready;
+            state.push(if self.reads_age { ready.wrapping_sub(now) } else { ready.saturating_sub(now) });
+            if transfer.interval > 0 {
+                // How far it is behind its limit decides for how long it may go faster.
+                state.push(transfer.due().wrapping_sub(now));
+            }
             if transfer.window != u64::MAX {
                 state.extend([transfer.granted - transfer.come, transfer.part_come()]);
                 state.push(transfer.shut.map_or(u64::MAX, |since| since.saturating_sub(now)));
+                if self.reads_age {
+                    state.push(transfer.opened.wrapping_sub(now));
+                }
             }
             if let Some(read) = &transfer.read {
                 state.push(transfer.part_come());
                 read.state(now, transfer.bytes - transfer.left, &mut state);
-                // `ready` does not tell how far a read is behind its limit, and so for how long it may go faster.
-                if transfer.interval > 0 {
-                    state.push(transfer.due().wrapping_sub(now));
-                }
             }
             transfer.held.state(now, &mut state);
             let node = self.ports[transfer.first as usize].wire.from;
@@ -99,7 +101,9 @@ impl Engine {
             at(&mut self.ports[link as usize].starved_since);
             let (first, end) = self.queues_of(link);
             for queue in first..end {
-                let mut next = self.queues[queue as usize].first;
+                let own = &mut self.queues[queue as usize];
+                [&mut own.led_since, &mut own.to_since, &mut own.by_since].into_iter().for_each(&mut at);
+                let mut next = own.first;
                 while next != NONE {
                     let packet = &mut self.packets[next as usize];
                     at(&mut packet.visible);
@@ -111,6 +115,7 @@ impl Engine {
         for &id in &component.transfers {
             let transfer = self.transfer_mut(id);
             at(&mut transfer.ready);
+            at(&mut transfer.opened);
             transfer.shut.iter_mut().for_each(&mut at);
             transfer.read.iter_mut().filter_map(|read| read.idle_since()).for_each(&mut at);
             transfer.held.since().into_iter().for_each(&mut at);

@@ -41,23 +41,30 @@ impl Check<'_> {
 
     /// Holds packets against the buffers that they cross, and counts hops.
     pub(super) fn of_plan(&mut self, settings: &PacketSettings) -> Read<()> {
-        for class in 0..self.workload.tasks.classes().len() {
-            self.class(ClassId::from_index(class), settings)?;
+        let workload = self.workload;
+        let of_stream = workload.stream.as_ref().map(|stream| Cow::Borrowed(stream.census()));
+        let census = of_stream.unwrap_or_else(|| Cow::Owned(Census::of(&workload.tasks)));
+        for class in (0..workload.tasks.classes().len()).map(ClassId::from_index) {
+            if let Some(most) = census.most_bytes_of(class) {
+                self.class(class, most, settings)?;
+            }
         }
         self.refuse_paced_queues()?;
-        self.refuse_crowded_ports(settings)?;
+        self.refuse_crowded_ports(&census, settings)?;
         if !self.run.skips && self.hops(settings) > MOST_WITHOUT_SKIPPING {
             let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
-            return Err(self.context.error(self.run.span, message, "leave `skip_ahead` out, or send less"));
+            return Err(self.context.error(self.run.skips_place, message, "leave `skip_ahead` out, or send less"));
         }
         self.warn_of_small_buffers(settings);
         self.warn_of_single_engines();
         Ok(())
     }
 
-    fn class(&mut self, class: ClassId, settings: &PacketSettings) -> Read<()> {
+    /// Holds a class, whose largest transfer has `most` bytes, against what its packets cross.
+    fn class(&mut self, class: ClassId, most: u64, settings: &PacketSettings) -> Read<()> {
         let (routes, classes) = (&self.workload.routes, self.workload.tasks.classes());
-        self.fits(settings, routes.links(classes.route(class)), classes.carriage(class).is_read)?;
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        self.fits(settings, routes.links(classes.route(class)), (most, classes.carriage(class).is_read))?;
         let priority = classes.priority(class);
         if i32::try_from(priority).is_err() {
             let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
@@ -80,14 +87,10 @@ impl Check<'_> {
     }
 
     /// Refuses ports at which more may ask than one serves.
-    fn refuse_crowded_ports(&mut self, settings: &PacketSettings) -> Read<()> {
+    fn refuse_crowded_ports(&mut self, census: &Census, settings: &PacketSettings) -> Read<()> {
         let (topology, workload) = (self.topology, self.workload);
-        let census = workload
-            .stream
-            .as_ref()
-            .map_or_else(|| Cow::Owned(Census::of(&workload.tasks)), |stream| Cow::Borrowed(stream.census()));
         let simulation = Simulation { fabric: &topology.fabric, routes: &workload.routes, tasks: &workload.tasks };
-        let Err(error) = settings.network(&simulation, &census) else { return Ok(()) };
+        let Err(error) = settings.network(&simulation, census) else { return Ok(()) };
         let NetworkError::Requesters { link, requesters } = error else {
             return Err(self.context.error(self.run.span, error.to_string(), "change `packet` of this link"));
         };
@@ -141,12 +144,12 @@ impl Check<'_> {
         self.context.warn(place, message, "give it `engines`: the number of transfers that it serves at once");
     }
 
-    /// Whether all buffers of a route hold its packets.
-    fn fits(&mut self, settings: &PacketSettings, route: &[LinkId], is_read: bool) -> Read<()> {
-        let mut payload = u32::MAX;
-        for &link in route {
+    /// Whether all buffers of a route hold packets of so many bytes at most.
+    fn fits(&mut self, settings: &PacketSettings, route: &[LinkId], (most, is_read): (u32, bool)) -> Read<()> {
+        let mut payload = most;
+        for (at, &link) in route.iter().enumerate() {
             let own = &settings.links[link.index()];
-            let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
+            let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && at > 0);
             payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
             let packet = largest(settings, own, payload, is_read);
             if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {

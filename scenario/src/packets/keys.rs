@@ -33,7 +33,7 @@ pub(crate) struct PacketKeys {
     pub(crate) buffer: Option<Option<u64>>,
     /// Packets whose headers have credit of their own; `buffer` is then that of data alone.
     pub(crate) headers: Option<u32>,
-    /// Where `buffer` or `credits` is written.
+    /// Where `buffer` or `data` of `credits` is written.
     pub(crate) buffer_place: Option<Span>,
     pub(crate) credit_return: Option<SimDuration>,
     pub(crate) queues: Option<Queues>,
@@ -136,7 +136,7 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let rate = choice(context, fields, "rate", [("goodput", Rate::Goodput), ("wire", Rate::Wire)]);
     let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
     let credits = credits?;
-    let buffer_place = fields.entry("buffer").or_else(|| fields.entry("credits")).map(|entry| entry.value.span);
+    let buffer_place = fields.get("buffer").map(|given| given.span).or(credits.map(|credits| credits.2));
     Ok(PacketKeys {
         buffer_place,
         payload: payload?,
@@ -183,7 +183,7 @@ fn payload(text: &str) -> Result<Option<u32>, Problem> {
 }
 
 /// Headers and bytes of data.
-fn credits(context: &mut Context, fields: &Fields<'_>, entry: &Entry) -> Read<(u32, u64)> {
+fn credits(context: &mut Context, fields: &Fields<'_>, entry: &Entry) -> Read<(u32, u64, Span)> {
     if fields.entry("buffer").is_some() {
         let message = "`credits` stands in place of `buffer`";
         return Err(context.error(entry.key_span, message, "leave one of them out"));
@@ -191,7 +191,7 @@ fn credits(context: &mut Context, fields: &Fields<'_>, entry: &Entry) -> Read<(u
     let fields = context.fields(&entry.value, "`credits`", &CREDITS)?;
     let header = fields.parse(context, "header", |text| units::at_least_one(text, u64::from(u32::MAX)));
     let data = fields.parse(context, "data", units::byte_size);
-    Ok((header? as u32, data?))
+    Ok((header? as u32, data?, fields.span_of("data")))
 }
 
 pub(super) fn header(text: &str) -> Result<Option<u32>, Problem> {

@@ -38,6 +38,8 @@ pub(crate) struct PacketRun {
     window: Option<u64>,
     reads: ReadSettings,
     skips: bool,
+    /// Where `skip_ahead` is written, or where packets are asked for.
+    skips_place: Span,
     span: Span,
     position: Option<Position>,
     written: Map<String, Json>,
@@ -118,7 +120,8 @@ fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
         "packet" => {
             let (keys, position) = (PacketKeys::default(), Some(context.sources.position(value.span)));
             let (reads, written) = (READS, Map::new());
-            let run = PacketRun { keys, window: None, reads, skips: true, span: value.span, position, written };
+            let (skips, span) = (true, value.span);
+            let run = PacketRun { keys, window: None, reads, skips, skips_place: span, span, position, written };
             Ok(Fidelity::Packet(Box::new(run)))
         }
         other => {
@@ -169,5 +172,6 @@ fn run(context: &mut Context, value: &Value) -> Read<PacketRun> {
     let Data::Mapping(entries) = &value.data else { unreachable!("fields are those of a map") };
     let written = entries.iter().map(|entry| (entry.key.to_string(), yaml::flow(&entry.value).into())).collect();
     let position = Some(context.sources.position(value.span));
-    Ok(PacketRun { keys, window, reads, skips, span: value.span, position, written })
+    let (span, skips_place) = (value.span, fields.get("skip_ahead").map_or(value.span, |given| given.span));
+    Ok(PacketRun { keys, window, reads, skips, skips_place, span, position, written })
 }
