@@ -73,7 +73,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
 
 /// Groups that ended sooner than a link of the fitted topology can carry their bytes.
 fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Option<String> {
-    let mut found = not_explained(&machine.fabric, experiments, fit);
+    let mut found = not_explained(machine, experiments, fit);
     found.sort_by_cached_key(|(_, above)| Reverse(OrderedFloat(above.measured / above.carries)));
     let count = match found.len() {
         0 => return None,
@@ -88,9 +88,11 @@ fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Optio
         format!("\n  `{}` over {place}: measured {measured}, it carries {carries}{row}", experiment.name)
     };
     let lines: String = found.iter().take(WORST).map(line).collect();
+    let is_left_out = |(at, _): &(usize, Exceeded)| fit.rows.iter().any(|row| row.experiment == *at && row.outlier);
+    let counts = if found.iter().all(is_left_out) { ", and left out of the fit" } else { "" };
     let rings = of_rings(machine, experiments, &found);
     Some(format!(
-        "{count} not explained by this topology, under any arbiter:{lines}\n  see that the topology has every link, that the \
+        "{count} not explained by this topology, under any arbiter{counts}:{lines}\n  see that the topology has every link, that the \
          devices are those of the log, and that the numbers were copied right; leave out what cannot be{rings}"
     ))
 }

@@ -10,10 +10,11 @@
 use std::collections::BTreeMap;
 
 use weir_plugin_api::LinkId;
+use weir_scenario::Machine;
 use weir_sim_core::{Fabric, Routes};
 
 use crate::fit::parameter::{ParameterKind, Setting};
-use crate::fit::{Fit, Known};
+use crate::fit::{Fit, Known, most_of_wire};
 use crate::measurement::{Experiment, MeasuredEnd};
 
 /// How far above a bandwidth a throughput may be; *assumed*, above what good measurements repeat to.
@@ -98,7 +99,8 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
 /// a collective, over a link that are faster than it is before the fit, after it, and than any lone copy over it was. A lone copy
 /// that a fit misses is an error of the fit, and so are copies over a link that it makes slower than the topology has it.
 #[must_use]
-pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
+pub fn not_explained(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
+    let fabric = &machine.fabric;
     let Setting { mut bandwidth, mut shared, loggp: None, .. } = fit.setting.clone() else { return Vec::new() };
     // What is only known to be enough for the fitted rows may be anything above.
     for of in fit.parameters.iter().filter(|of| of.known == Known::Enough) {
@@ -121,12 +123,38 @@ pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> 
             carries[link.index()] = carries[link.index()].max(lone.bytes / lone.seconds);
         }
     }
+    // No wire is faster than its generation.
+    for (carries, link) in carries.iter_mut().zip((0..).map(LinkId)) {
+        *carries = most_of_wire(machine, link).map_or(*carries, |most| carries.min(most));
+    }
     let found = timed.iter().zip(experiments).map(|(timed, experiment)| {
         // Of a collective one transfer may say it: its algorithm is assumed, and others carry less over a link.
         let counts = |above: &Exceeded| above.transfers.len() > 1 || experiment.kernels && timed.len() > 1;
         exceeded(fabric, &carries, timed).filter(counts)
     });
     found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
+}
+
+/// What the transfers of an experiment ask of one of these links at most, together: bytes per second, and how many they are.
+pub(crate) fn asked_of(fabric: &Fabric, experiment: &Experiment, links: &[LinkId]) -> Option<(f64, usize)> {
+    let mut timed = timed(fabric, experiment);
+    timed.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let of_link = |link: &LinkId| {
+        let crossing = timed.iter().filter(|transfer| transfer.links.contains(link));
+        let sums = crossing.scan((0.0, 0), |(bytes, count), transfer| {
+            (*bytes, *count) = (*bytes + transfer.bytes, *count + 1);
+            Some((*bytes / transfer.seconds, *count))
+        });
+        sums.max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    links.iter().filter_map(of_link).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The fastest lone copy over a link, bytes per second; `None` where there was none.
+pub(crate) fn of_lone_copies(fabric: &Fabric, experiments: &[Experiment], link: LinkId) -> Option<f64> {
+    let lone = experiments.iter().filter(|experiment| experiment.transfers.len() == 1);
+    let asked = lone.filter_map(|experiment| asked_of(fabric, experiment, &[link]));
+    asked.map(|(throughput, _)| throughput).max_by(f64::total_cmp)
 }
 
 /// A fabric with other shared bandwidths, where they are larger.

@@ -30,7 +30,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "mean_error_held_out": mean_error(fit.judged_rows(true)),
         "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
         "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
-        "not_explained": not_explained(&machine.fabric, experiments, fit)
+        "not_explained": not_explained(machine, experiments, fit)
             .iter()
             .map(|one| above_cut(machine, experiments, one))
             .collect::<Vec<_>>(),

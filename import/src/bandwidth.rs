@@ -44,10 +44,13 @@ pub(crate) enum Processor {
     IntelBroadwell,
     /// Intel Skylake to Ice Lake, by their model numbers.
     IntelSkylake,
-    /// Intel Sapphire Rapids; NCCL counts Granite Rapids and Sierra Forest here, whose numbers lie below Emerald Rapids'.
     IntelSapphireRapids,
+    /// Intel Granite Rapids and Sierra Forest, whose numbers lie between; NCCL counts them with Sapphire Rapids.
+    IntelGraniteRapids,
     /// Intel Emerald Rapids and higher model numbers.
     IntelEmeraldRapids,
+    /// AMD before Zen, or of a family that is not known.
+    Amd,
     /// AMD Zen 1 and 2.
     AmdZen12,
     /// AMD Zen 3 and 4.
@@ -75,7 +78,8 @@ impl Processor {
         match vendor {
             "GenuineIntel" => match (family, model) {
                 (6, 0xcf..) => Self::IntelEmeraldRapids,
-                (6, 0x8f..) => Self::IntelSapphireRapids,
+                (6, 0x90..) => Self::IntelGraniteRapids,
+                (6, 0x8f) => Self::IntelSapphireRapids,
                 (6, 0x55..) => Self::IntelSkylake,
                 _ => Self::IntelBroadwell,
             },
@@ -83,7 +87,8 @@ impl Processor {
             "AuthenticAMD" => match family {
                 26 | 0xbf => Self::AmdZen5,
                 25 | 0xaf => Self::AmdZen34,
-                _ => Self::AmdZen12,
+                23 | 0x8f => Self::AmdZen12,
+                _ => Self::Amd,
             },
             "CentaurHauls" | "  Shanghai  " => match (family, model) {
                 (7, 0x5b) => Self::Yongfeng,
@@ -105,7 +110,10 @@ impl Processor {
             Self::IntelBroadwell => (6_000, "assumed, not measured: NCCL's BDW_QPI_BW (src/graph/topo.h)"),
             Self::IntelSkylake => (10_000, "assumed, not measured: NCCL's SKL_QPI_BW (src/graph/topo.h)"),
             Self::IntelSapphireRapids => (56_000, "measured, a lone copy on 1 machine, which its slot limits as well"),
-            Self::IntelEmeraldRapids => (56_000, "assumed to be no less than measured on Sapphire Rapids"),
+            Self::IntelGraniteRapids | Self::IntelEmeraldRapids => {
+                (56_000, "assumed to be no less than measured on Sapphire Rapids")
+            }
+            Self::Amd => (16_000, "assumed, not measured: NCCL's AMD_BW (src/graph/topo.h)"),
             Self::AmdZen12 => (23_400, "measured, a lone copy on 1 machine (Rome), which its slot limits as well"),
             Self::AmdZen34 => (41_000, "measured, median of lone copies on 2 machines (Genoa)"),
             Self::AmdZen5 => (38_000, "measured, median of 8 lone copies on 1 machine (Turin)"),
@@ -141,7 +149,7 @@ impl Processor {
     /// The `kind` of the written link type.
     pub(crate) fn link_kind(self) -> &'static str {
         match self {
-            Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => "xgmi",
+            Self::Amd | Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => "xgmi",
             _ => "qpi",
         }
     }

@@ -86,6 +86,8 @@ pub(crate) struct Device {
     pub(crate) gpu: Gpu,
     /// Whether the dump gives its model by numbers of vendor and device.
     pub(crate) has_model: bool,
+    /// Whether these numbers are of a GPU that may be a module, and that is not known here.
+    pub(crate) may_be_module: bool,
     /// The model, where it is known and is a module with links to others.
     pub(crate) module: Option<Module>,
     /// Whether the memory of a GPU is a NUMA node, as that of superchips is.
@@ -115,6 +117,7 @@ impl Device {
             vendor,
             gpu,
             has_model,
+            may_be_module: false,
             module,
             has_memory_node: false,
             engines,

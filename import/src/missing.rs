@@ -31,7 +31,9 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
         let may_have = |gpu: Gpu| gpu == Gpu::Unknown || gpu.nvlink_generation().is_some();
         let nameless = |&gpu: &usize| {
             let device = &machine.devices[gpu];
-            device.is_nameless() && may_have(device.gpu) && !joined.contains(&gpu)
+            // A running machine's dump has the NVLinks of models that are not known here, too.
+            let is_unknown = machine.is_preset && device.may_be_module;
+            (device.is_nameless() && may_have(device.gpu) || is_unknown) && !joined.contains(&gpu)
         };
         report_processors(machine, names, &gpus, findings);
         report_memory_nodes(machine, names, &gpus, figures, findings);
@@ -223,12 +225,13 @@ fn rate(machine: &Machine, gpus: &[usize], figures: Figures) -> String {
 
 /// Reports the GPUs of a file that names no model of them: real dumps do.
 fn unknown(machine: &Machine, gpus: &[usize], figures: Figures, findings: &mut Findings) {
-    let what = if machine.is_preset { "the file is a static preset that names" } else { "the file names" };
-    let message = format!(
-        "NVLink may be missing: {what} no model of its {} GPUs and no NVLink, which NCCL finds when it runs{}",
-        gpus.len(),
-        rate(machine, gpus, figures)
-    );
+    let (file, count) = (if machine.is_preset { "the file is a static preset that" } else { "the file" }, gpus.len());
+    let what = match gpus.iter().all(|&gpu| machine.devices[gpu].is_nameless()) {
+        true => format!("{file} names no model of its {count} GPUs and no NVLink"),
+        false => format!("{file} has {count} GPUs whose device ids weir does not know, and no NVLink"),
+    };
+    let message =
+        format!("NVLink may be missing: {what}, which NCCL finds when it runs{}", rate(machine, gpus, figures));
     let fits =
         |&model: &Module| adding::plan(machine, Addition { links: AddedLinks::NvSwitch, model: Some(model) }).is_ok();
     let models: Vec<String> = Module::all().filter(fits).map(|model| model.to_string()).collect();

@@ -120,6 +120,20 @@ const MODELS: [Module; 21] = [
     ),
 ];
 
+/// Cards of chips of which there are modules, too (NVIDIA's open-gpu-kernel-modules, README, "Compatible GPUs", and `pci.ids`): P100, V100,
+/// GV100; A30, A100, A800; H100, H800 and H200 (NVL).
+const CARDS: [u16; 18] = [
+    0x15f7, 0x15f8, 0x1db4, 0x1db6, 0x1dba, 0x1df6, 0x20b5, 0x20b7, 0x20b8, 0x20b9, 0x20f1, 0x20f5, 0x20f6, 0x2321,
+    0x2322, 0x2331, 0x233a, 0x233b,
+];
+
+/// Whether ids are of an NVIDIA GPU that is no known module, and may be one: of a chip of which there are modules, or of an unknown chip,
+/// and no known card.
+pub(crate) fn is_unknown(vendor: u16, device: u16) -> bool {
+    let is_chip = matches!(Gpu::of_ids(vendor, device), Gpu::Unknown | Gpu::Nvidia(60 | 70 | 80 | 90 | 100 | 103));
+    vendor == VENDOR_NVIDIA && is_chip && !CARDS.contains(&device) && Module::of_ids(vendor, device).is_none()
+}
+
 impl Module {
     /// By vendor and device id; `None` for all GPUs that are cards, and for those that are not known.
     pub(crate) fn of_ids(vendor: u16, device: u16) -> Option<Self> {

@@ -1,14 +1,16 @@
 //! What the wire of a link carries at most, by its generation and width: no fit goes above that. A fit that would is a sign
 //! of a link that the topology lacks, of other devices than the log means, or of another algorithm than is simulated.
 
-use weir_plugin_api::{LinkKind, NodeKind};
+use weir_plugin_api::{LinkId, LinkKind, NodeKind};
 use weir_report::rate;
+use weir_scenario::Machine;
 
 use super::error::{AboveTheWire, FitError};
 use super::outcome::{Fit, Fitted, Known};
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
 use super::wires::{WireBound, may_reduce, of_link};
+use crate::cuts::asked_of;
 use crate::measurement::{Experiment, MeasuredEnd};
 use crate::read::Collective;
 use crate::text::row_text;
@@ -16,6 +18,11 @@ use crate::text::row_text;
 /// How far above the raw figure a fit may lie; *assumed*: logs round, and clocks of links may be 0.03 % off (PCI Express
 /// Base Specification 6.0, section 8.6: ±300 ppm).
 const ABOVE: f64 = 1.01;
+
+/// What a link carries at most, bytes per second, as a fit may have it; `None` where its type does not say what it is.
+pub(crate) fn most_of_wire(machine: &Machine, link: LinkId) -> Option<f64> {
+    of_link(machine, link).map(|bound| bound.most * ABOVE)
+}
 
 fn of_parameter(problem: &Problem<'_>, parameter: &Parameter) -> Option<WireBound> {
     let bounds = parameter.links.iter().filter_map(|&link| of_link(problem.machine, link));
@@ -50,25 +57,50 @@ pub(super) fn check(problem: &Problem<'_>, fit: &Fit) -> Result<(), FitError> {
     Ok(())
 }
 
-/// The fastest row over the links of a parameter, and the likely reason why they cannot carry it.
+/// The fastest row over the links of a parameter, or group if that asks more of one of them, and the likely reason why they cannot
+/// carry it.
 fn why(problem: &Problem<'_>, fitted: &Fitted, bound: &WireBound) -> (String, String) {
-    let crosses = |e: usize| fitted.parameter.links.iter().any(|l| problem.simulator.links(e).binary_search(l).is_ok());
-    let mut fastest: Option<(f64, &Experiment, usize)> = None;
+    let links = &fitted.parameter.links;
+    let crosses = |e: usize| links.iter().any(|l| problem.simulator.links(e).binary_search(l).is_ok());
+    let mut fastest: Option<Asked<'_>> = None;
     for (_, experiment) in problem.experiments.iter().enumerate().filter(|&(e, _)| problem.fitted[e] && crosses(e)) {
-        for (at, row) in experiment.rows.iter().enumerate() {
-            let throughput = throughput(experiment, at) / row.seconds;
-            if fastest.is_none_or(|(most, ..)| throughput > most) {
-                fastest = Some((throughput, experiment, at));
+        let lone = experiment.rows.iter().enumerate().map(|(row, measured)| Asked {
+            throughput: throughput(experiment, row) / measured.seconds,
+            experiment,
+            row,
+            transfers: 1,
+        });
+        // Transfers of a collective are those of an algorithm that is assumed.
+        let together = asked_of(&problem.machine.fabric, experiment, links).filter(|_| !experiment.kernels);
+        let together = together.map(|(throughput, transfers)| Asked { throughput, experiment, row: 0, transfers });
+        for asked in lone.chain(together) {
+            if fastest.as_ref().is_none_or(|most| asked.throughput > most.throughput) {
+                fastest = Some(asked);
             }
         }
     }
-    let Some((throughput, experiment, at)) = fastest else { return (String::new(), String::new()) };
-    let (ends, bytes) = row_text(problem.machine, experiment, at);
-    let place = &experiment.rows[at].place;
-    (
-        format!("`{}` {ends}, {bytes}, {} ({place})", experiment.name, rate(throughput)),
-        reason(problem, fitted, experiment, bound),
-    )
+    let Some(asked @ Asked { throughput, experiment, row, transfers }) = fastest else { return <_>::default() };
+    let (ends, bytes) = row_text(problem.machine, experiment, row);
+    let (place, throughput) = (&experiment.rows[row].place, rate(throughput));
+    let text = match transfers {
+        1 => format!("the fastest row: `{}` {ends}, {bytes}, {throughput} ({place})", experiment.name),
+        n => format!(
+            "the fastest group: {n} transfers of `{}` over one link, {throughput} together ({place})",
+            experiment.name
+        ),
+    };
+    (text, reason(problem, fitted, &asked, bound))
+}
+
+/// What an experiment asks of a link.
+struct Asked<'e> {
+    /// Bytes per second.
+    throughput: f64,
+    experiment: &'e Experiment,
+    /// A row of it.
+    row: usize,
+    /// Transfers that cross the link together.
+    transfers: usize,
 }
 
 /// Bytes that a row counts.
@@ -120,13 +152,18 @@ fn of_collective(problem: &Problem<'_>, fitted: &Fitted, experiment: &Experiment
     }
 }
 
-fn reason(problem: &Problem<'_>, fitted: &Fitted, experiment: &Experiment, bound: &WireBound) -> String {
+fn reason(problem: &Problem<'_>, fitted: &Fitted, asked: &Asked<'_>, bound: &WireBound) -> String {
+    let experiment = asked.experiment;
     let fabric = &problem.machine.fabric;
     let gpu = |node| fabric.node(node).kind == NodeKind::Gpu;
     let between_gpus = experiment.transfers.iter().all(|t| gpu(t.from) && gpu(t.to));
     let pcie = fitted.parameter.links.iter().any(|&link| fabric.link(link).kind == LinkKind::PCIE);
     let mut all: Vec<String> = of_collective(problem, fitted, experiment, bound).into_iter().collect();
-    if between_gpus && pcie {
+    if asked.transfers > 1 {
+        let text = "the topology makes these transfers share a link that they do not share, such as an uplink: add what it lacks";
+        all.push(text.to_owned());
+        all.push("they were not under way at once: give each its own group, or its device `engines`".to_owned());
+    } else if between_gpus && pcie {
         let text = "the topology lacks a link between these GPUs, such as NVLink or xGMI: add it under `links`, or import \
                     a dump that has it (`weir import`)";
         all.push(text.to_owned());

@@ -63,9 +63,7 @@ pub enum FitError {
 
 /// A bandwidth above what the wire carries by its generation and width.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "{name} would have to be {value}, but {what} carries {most} at most\n  the fastest row: {row}\n  likely reasons: {reason}"
-)]
+#[error("{name} would have to be {value}, but {what} carries {most} at most\n  {row}\n  likely reasons: {reason}")]
 pub struct AboveTheWire {
     /// The parameter.
     pub name: String,
@@ -75,7 +73,7 @@ pub struct AboveTheWire {
     pub most: String,
     /// What that figure is of, such as a generation and a width.
     pub what: String,
-    /// The row that asks for most.
+    /// The row, or group, that asks for most.
     pub row: String,
     /// What may be wrong, and what to do.
     pub reason: String,

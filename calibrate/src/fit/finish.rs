@@ -213,7 +213,7 @@ fn compared(problem: &Problem<'_>) -> Result<Vec<Compared>, FitError> {
     for (at, experiment) in problem.experiments.iter().enumerate() {
         for (row, measured) in experiment.rows.iter().enumerate() {
             let (measured, simulated) = (measured.seconds, simulated[at][row]);
-            let (held_out, outlier) = (!problem.fitted[at], problem.outliers.contains(&(at, row)));
+            let (held_out, outlier) = (!problem.fitted[at], problem.is_left_out((at, row)));
             rows.push(Compared { experiment: at, row, measured, simulated, held_out, outlier });
         }
     }

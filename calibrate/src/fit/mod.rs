@@ -52,6 +52,7 @@ use parameter::{Parameter, Setting};
 use problem::Problem;
 use solve::Solved;
 
+pub(crate) use bounds::most_of_wire;
 pub use error::{AboveTheWire, FitError};
 pub use marked::{Marked, marks};
 pub use options::{Choice, FitOptions};
@@ -59,7 +60,12 @@ pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, mean_error
 pub use simulator::Simulator;
 pub(crate) use wires::may_reduce;
 
+use crate::cuts::{CutPlace, Exceeded, not_explained, of_lone_copies};
 use crate::measurement::Experiment;
+
+/// How far above all that is known of a link a group may be that counts: *assumed*, above what links of one type differ by, and below
+/// two links in the place of one.
+const BEYOND: f64 = 1.5;
 
 /// Fits the parameters of a machine to experiments, under an arbiter with a policy for all of the machine, or for each kind of
 /// its links.
@@ -78,27 +84,53 @@ pub fn fit(
     let simulator = Simulator::new(machine, arbiter, experiments)?.cancelled_by(options.cancel.clone());
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
-    let none = Outliers::new();
-    let whole = Problem {
-        machine,
-        arbiter,
-        experiments,
-        simulator: &simulator,
-        fitted: &fitted,
-        base: &base,
-        even: 0.0,
-        outliers: &none,
-        measured: problem::range(&problem::throughputs(experiments)),
+    let (none, mut unexplained) = (Outliers::new(), Outliers::new());
+    loop {
+        let whole = Problem {
+            machine,
+            arbiter,
+            experiments,
+            simulator: &simulator,
+            fitted: &fitted,
+            base: &base,
+            even: 0.0,
+            outliers: &none,
+            unexplained: &unexplained,
+            measured: problem::range(&problem::throughputs(experiments)),
+        };
+        let mut notes = slots::notes(machine, experiments);
+        let parameters = wanted::wanted(&whole, options, &mut notes)?;
+        let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
+        let problem = Problem { even, outliers: &outliers, ..whole };
+        notes.extend(noise::note(&problem));
+        notes.extend(outliers::note(&problem, &solved)?);
+        let fit = finish::finish(&problem, solved, notes)?;
+        let more = unexplained_by(&problem, &fit);
+        if more.is_empty() {
+            bounds::check(&problem, &fit)?;
+            return Ok(fit);
+        }
+        unexplained.extend(more);
+    }
+}
+
+/// Rows of groups that no fit explains, and that this one was fitted to: above what a wire carries, or far above a link that nothing
+/// else shows to be as fast. None where most rows would be left out: it is the topology then that is wrong.
+fn unexplained_by(problem: &Problem<'_>, fit: &Fit) -> Outliers {
+    let is_beyond = |above: &Exceeded| {
+        let CutPlace::Link(link) = above.place else { return above.measured > BEYOND * above.carries };
+        // What is fitted now may be half-way to the group.
+        let lone = of_lone_copies(&problem.machine.fabric, problem.experiments, link);
+        let known = lone.map_or(above.carries, |lone| lone.max(problem.machine.fabric.link(link).bandwidth));
+        above.measured > most_of_wire(problem.machine, link).unwrap_or(f64::INFINITY).min(BEYOND * known)
     };
-    let mut notes = slots::notes(machine, experiments);
-    let parameters = wanted::wanted(&whole, options, &mut notes)?;
-    let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
-    let problem = Problem { even, outliers: &outliers, ..whole };
-    notes.extend(noise::note(&problem));
-    notes.extend(outliers::note(&problem, &solved)?);
-    let fit = finish::finish(&problem, solved, notes)?;
-    bounds::check(&problem, &fit)?;
-    Ok(fit)
+    let groups = not_explained(problem.machine, problem.experiments, fit).into_iter();
+    let groups =
+        groups.filter(|(at, above)| problem.fitted[*at] && !problem.experiments[*at].kernels && is_beyond(above));
+    let rows = groups.flat_map(|(at, _)| (0..problem.experiments[at].rows.len()).map(move |row| (at, row)));
+    let found: Outliers = rows.filter(|row| !problem.is_left_out(*row)).collect();
+    let (left_out, of) = (found.len() + problem.unexplained.len(), problem.rows() + problem.unexplained.len());
+    if 2 * left_out > of { Outliers::new() } else { found }
 }
 
 /// A fit, and how much rows count.

@@ -99,7 +99,7 @@ pub struct Compared {
     pub simulated: f64,
     /// Whether it was held out of the fit.
     pub held_out: bool,
-    /// Whether it is an outlier, which does not count.
+    /// Whether it does not count: an outlier, or of a group that no fit explains.
     pub outlier: bool,
 }
 

@@ -55,8 +55,9 @@ pub(crate) struct Problem<'a> {
     pub(crate) base: &'a Setting,
     /// Seconds of a row that varies as much by its start as by its rate: shorter ones count less; 0 where all count the same.
     pub(crate) even: f64,
-    /// Rows that do not count.
+    /// Rows that do not count: far slower than all others, and of groups that no fit explains.
     pub(crate) outliers: &'a Outliers,
+    pub(crate) unexplained: &'a Outliers,
     /// The least and the most of [`throughputs`].
     pub(crate) measured: [f64; 2],
 }
@@ -148,7 +149,12 @@ impl Problem<'_> {
     fn rows_of(&self, experiment: usize) -> impl Iterator<Item = Row> {
         let rows = self.experiments[experiment].rows.iter().enumerate();
         let rows = rows.map(move |(row, measured)| Row { experiment, row, seconds: measured.seconds });
-        rows.filter(|row| !self.outliers.contains(&row.place()))
+        rows.filter(|row| !self.is_left_out(row.place()))
+    }
+
+    /// Whether a row, by its experiment and its place there, does not count.
+    pub(crate) fn is_left_out(&self, row: (usize, usize)) -> bool {
+        self.outliers.contains(&row) || self.unexplained.contains(&row)
     }
 
     /// All rows that are fitted and count.

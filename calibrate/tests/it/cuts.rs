@@ -43,7 +43,7 @@ fn what_all_cross_carries_no_more_than_its_bandwidth() {
     let fitted: Vec<Experiment> = experiments[..5].to_vec();
     let found = fit(&machine, &built_in("max-min"), &fitted, &options).expect("a fit");
     let names: Vec<&str> =
-        not_explained(&machine.fabric, &experiments, &found).iter().map(|(at, _)| &*experiments[*at].name).collect();
+        not_explained(&machine, &experiments, &found).iter().map(|(at, _)| &*experiments[*at].name).collect();
     assert_eq!(names, ["too fast", "into one"]);
     // Fitted with all, the warning names them, the worst first.
     let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
@@ -67,7 +67,7 @@ fn the_first_to_end_are_tested_by_themselves() {
     let mut messages = uneven.clone();
     messages.messages = 4;
     messages.transfers.iter_mut().for_each(|transfer| transfer.bytes /= 4);
-    let all = not_explained(&machine.fabric, &[uneven, messages, fine], &found);
+    let all = not_explained(&machine, &[uneven, messages, fine], &found);
     assert_eq!(all.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
     for (_, above) in all {
         assert_eq!(above.transfers, [0, 1]);
@@ -86,7 +86,7 @@ fn one_copy_of_a_group_says_nothing_of_the_topology() {
     let kernels = Experiment { kernels: true, ..one.clone() };
     let found =
         fit(&machine, &built_in("max-min"), std::slice::from_ref(&fine), &FitOptions::default()).expect("a fit");
-    let all = not_explained(&machine.fabric, &[one, kernels, fine], &found);
+    let all = not_explained(&machine, &[one, kernels, fine], &found);
     assert_eq!(all.iter().map(|(at, above)| (*at, above.transfers.clone())).collect::<Vec<_>>(), [(1, vec![0])]);
 }
 
@@ -100,7 +100,7 @@ fn shared_bandwidths_are_tested() {
     for (gbps, expected) in [(490.0, 0), (600.0, 1)] {
         let experiments = [lone.clone(), back.clone(), both(gbps)];
         let found = fit(&machine, &machine.arbiters[0], &experiments[..2], &FitOptions::default()).expect("a fit");
-        assert_eq!(not_explained(&machine.fabric, &experiments, &found).len(), expected, "{gbps}");
+        assert_eq!(not_explained(&machine, &experiments, &found).len(), expected, "{gbps}");
     }
 }
 
@@ -141,8 +141,51 @@ fn what_is_only_known_to_be_enough_is_no_limit() {
         let options = FitOptions { hold_out: 0.2, seed, latency: Choice::No, ..FitOptions::default() };
         let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
         held_out += usize::from(found.rows.iter().any(|row| row.held_out && row.experiment == 5));
-        let cuts = not_explained(&machine.fabric, &experiments, &found);
+        let cuts = not_explained(&machine, &experiments, &found);
         assert!(cuts.is_empty(), "seed {seed}: {cuts:?}");
     }
     assert!(held_out > 0);
+}
+
+/// Groups above what the wire carries, or far above what lone copies show of a link, say nothing of its bandwidth.
+#[test]
+fn what_no_fit_explains_does_not_count() {
+    let text = |slot: &str| {
+        format!(
+            "weir: 1\nlink_types: {{ slot: {slot} }}\ntree:\n  rc:\n    kind: root-complex\n    children:\n      'gpu[0-3]': {{ kind: gpu, link: slot }}\n"
+        )
+    };
+    for slot in ["{ generation: 4, width: 16, efficiency: 0.83 }", "{ bandwidth: 26GB/s }"] {
+        let machine = machine_of(&text(slot));
+        let lone = [("gpu0", "gpu1"), ("gpu1", "gpu2"), ("gpu2", "gpu3"), ("gpu3", "gpu0")];
+        let mut experiments: Vec<_> = lone.iter().map(|ends| at_once(&machine, "lone", &[*ends], 26.2)).collect();
+        experiments.push(at_once(&machine, "into one", &[("gpu1", "gpu0"), ("gpu2", "gpu0")], 48.0));
+        let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
+        let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
+        let values: Vec<f64> = found.parameters.iter().map(|fitted| fitted.value).collect();
+        assert!(values.len() == 1 && (values[0] / 26.2e9 - 1.0).abs() < 1e-6, "{slot}: {values:?}");
+        let left_out: Vec<usize> = found.rows.iter().filter(|row| row.outlier).map(|row| row.experiment).collect();
+        assert_eq!(left_out, [4, 4], "{slot}");
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+        let said = warnings(&machine, &experiments, &found, made).join("\n");
+        let words = "1 group is not explained by this topology, under any arbiter, and left out of the fit:\n  `into one` over rc → gpu0: \
+                     measured 48.000 GB/s, it carries 26.2";
+        assert!(said.contains(words), "{slot}: {said}");
+    }
+}
+
+/// Where nothing would be left, the fit is refused, and the reason is not a link between these GPUs.
+#[test]
+fn a_group_that_is_all_there_is_is_refused_by_its_name() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { slot: { generation: 4, width: 16 } }\ntree:\n  rc:\n    kind: root-complex\n    children:\n      'gpu[0-1]': { kind: gpu, link: slot }\n",
+    );
+    let thrice = at_once(&machine, "thrice", &[("gpu0", "gpu1"); 3], 78.9);
+    let refused =
+        fit(&machine, &built_in("max-min"), &[thrice], &FitOptions::default()).expect_err("too fast").to_string();
+    assert!(
+        refused.contains("the fastest group: 3 transfers of `thrice` over one link, 78.900 GB/s together"),
+        "{refused}"
+    );
+    assert!(refused.contains("give each its own group") && !refused.contains("NVLink"), "{refused}");
 }

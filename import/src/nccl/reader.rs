@@ -8,7 +8,7 @@ use crate::class::{self, Identity};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
-use crate::module::Module;
+use crate::module::{self, Module};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
 use crate::xml::{self, Lines};
@@ -230,6 +230,7 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
         device.gpu = generation_of(node, gpu);
         // Files that somebody wrote have zeros there, where they do not know it.
         device.has_model = ids(node).is_some_and(|(vendor, _)| !matches!(vendor, 0 | 0xffff));
+        device.may_be_module = ids(node).is_some_and(|(vendor, device)| module::is_unknown(vendor, device));
         device.module = ids(node).and_then(|(vendor, device)| Module::of_ids(vendor, device));
         device.vendor = ids(node).map(|(vendor, _)| vendor);
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));

@@ -52,6 +52,13 @@ fn a_known_model_without_nvlink_is_a_warning() {
     // One GPU has nobody to talk to, a card has no NVLink.
     assert_eq!(warnings(&good(read(&preset(1, &of_device("0x20b2"))))), "");
     assert_eq!(warnings(&good(read(&preset(8, &of_device("0x20f1"))))), "");
+    // A model that is newer than weir may have it: of a chip with modules, or of an unknown one.
+    for id in ["0x233d", "0x31ff", "0x9999"] {
+        let warned = warnings(&good(read(&preset(8, &of_device(id)))));
+        let words =
+            "NVLink may be missing: the file is a static preset that has 8 GPUs whose device ids weir does not know";
+        assert!(warned.contains(words) && warned.contains("runs over PCIe and sockets, at "), "{id}: {warned}");
+    }
 }
 
 /// On POWER, V100 SXM2 have NVLinks to their processors, of which `nvidia-smi` shows nothing.
