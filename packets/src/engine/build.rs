@@ -8,9 +8,9 @@ use super::credit::Credit;
 use super::dllps::Dllps;
 use super::events::Events;
 use super::grants::Asked;
-use super::parts::{Port, Queue};
+use super::parts::{Lead, Port, Queue};
 use super::sources::Source;
-use super::{Engine, skip, wires};
+use super::{Engine, NONE, skip, wires};
 use crate::network::Network;
 
 impl Engine {
@@ -44,7 +44,8 @@ impl Engine {
             reads_age: true,
             ports: wires.into_iter().zip(arbiter_of).map(|(wire, arbiter)| Port::idle(wire, arbiter)).collect(),
             credits,
-            queues: vec![Queue::EMPTY; queues as usize],
+            queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
+            leads: vec![Lead::NONE; queues as usize],
             sources,
             packets: Vec::new(),
             free_packets: Vec::new(),

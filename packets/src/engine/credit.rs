@@ -64,14 +64,6 @@ impl Credit {
         None
     }
 
-    /// Whether the near end knows of no `room` at `now`.
-    pub(super) fn is_full(&self, now: u64, room: Room) -> bool {
-        let known = || self.returns.iter().take_while(|known| known.0 <= now).map(|known| known.1);
-        let bytes = self.bytes + known().map(|room| u64::from(room.bytes)).sum::<u64>();
-        let headers = self.headers + known().map(|room| room.headers).sum::<u32>();
-        self.is_limited && !room.fits(bytes, headers)
-    }
-
     #[inline]
     pub(super) fn take(&mut self, room: Room) {
         if self.is_limited {

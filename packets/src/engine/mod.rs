@@ -74,6 +74,7 @@ pub struct Engine {
     /// Per link and channel.
     credits: Vec<Credit>,
     queues: Vec<Queue>,
+    leads: Vec<parts::Lead>,
     sources: Vec<Source>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,

@@ -34,30 +34,34 @@ pub(super) struct Packet {
 pub(super) struct Queue {
     pub(super) first: u32,
     pub(super) last: u32,
+}
+
+/// Who has been first in a queue, as far as somebody waited behind: apart from queues, which are looked at far more often.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lead {
     /// Since when, ps: its first packet is the first, packets for one output have been first, and those of one transfer.
-    pub(super) led_since: u64,
+    pub(super) since: u64,
     pub(super) to_since: u64,
     pub(super) by_since: u64,
     /// For which output, and of which transfer, the packets were that left it last.
-    pub(super) led_to: u32,
-    pub(super) led_by: u32,
+    pub(super) to: u32,
+    by: u32,
 }
 
-impl Queue {
-    pub(super) const EMPTY: Self =
-        Self { first: NONE, last: NONE, led_since: 0, to_since: 0, by_since: 0, led_to: NONE, led_by: NONE };
+impl Lead {
+    pub(super) const NONE: Self = Self { since: 0, to_since: 0, by_since: 0, to: NONE, by: NONE };
 
-    /// Its first packet, which could be sent on since `visible`, has left over `out`, so that the next one is first from `free` on.
-    pub(super) fn led(&mut self, visible: u64, free: u64, (out, by): (u32, u32)) {
-        let since = self.led_since.max(visible);
-        if self.led_to != out {
-            (self.led_to, self.to_since) = (out, since);
+    /// The first packet, which could be sent on since `visible`, has left over `out`: the one behind it is first from `free` on.
+    #[inline]
+    pub(super) fn pass(&mut self, visible: u64, free: u64, (out, by): (u32, u32)) {
+        let since = self.since.max(visible);
+        if self.to != out {
+            (self.to, self.to_since) = (out, since);
+            (self.by, self.by_since) = (by, since);
+        } else if self.by != by {
+            (self.by, self.by_since) = (by, since);
         }
-        if (self.led_to, self.led_by) != (out, by) {
-            (self.led_by, self.by_since) = (by, since);
-        }
-        self.by_since = self.by_since.max(self.to_since);
-        self.led_since = free;
+        self.since = free;
     }
 }
 

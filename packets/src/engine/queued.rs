@@ -3,7 +3,6 @@
 //! A transfer ends when its last packet comes: what its source was not held up for, this packet has waited for on its way.
 
 use super::grants::Asked;
-use super::parts::Queue;
 use super::{Engine, Held, HeldCause, NONE, REQUESTS};
 
 impl Engine {
@@ -23,8 +22,8 @@ impl Engine {
             _ if is_alone && self.has_dllps => return self.note_dllps(now, out, asked),
             _ => return,
         };
-        let queue = &self.queues[asked.from as usize];
-        let since = if queue.led_to == out { queue.to_since } else { queue.led_since };
+        let lead = &self.leads[asked.from as usize];
+        let since = if lead.to == out { lead.to_since } else { lead.since };
         let time = now.saturating_sub(asked.visible().max(since));
         self.note_wait(now, asked.transfer(), Held { cause, link, by, time });
     }
@@ -39,7 +38,7 @@ impl Engine {
 
     /// The first packet of a queue can leave it from `free` on: those before it, of transfer `by` and over `out`, have left by then.
     pub(super) fn note_blocked(&mut self, free: u64, queue: u32, (out, by): (u32, u32)) {
-        let Queue { first, by_since, .. } = self.queues[queue as usize];
+        let (first, by_since) = (self.queues[queue as usize].first, self.leads[queue as usize].by_since);
         let packet = &self.packets[first as usize];
         let id = packet.transfer;
         if packet.out != out && (by ^ id) & !REQUESTS != 0 {

@@ -119,11 +119,12 @@ impl Engine {
         if is_whole {
             let next = packet.next;
             own.first = next;
-            own.led(asked.visible(), free, (out, asked.transfer()));
             if next == NONE {
                 own.last = NONE;
             } else {
-                self.note_blocked(free, queue, (out, asked.transfer()));
+                let led = (out, asked.transfer());
+                self.leads[queue as usize].pass(asked.visible(), free, led);
+                self.note_blocked(free, queue, led);
             }
             self.ports[out as usize].sums.granted.add(now);
             self.send_dllp(sent, input);

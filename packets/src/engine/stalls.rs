@@ -238,8 +238,8 @@ impl Engine {
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
             let wire = &self.ports[out as usize].wire;
-            let credit = &self.credits[(out * self.network.channels + channel) as usize];
-            if !credit.is_full(now, credit.room(wire.payload, Some(wire.header))) {
+            let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
+            if credit.allows(now, credit.room(wire.payload, Some(wire.header))) {
                 break;
             }
         }
@@ -260,13 +260,15 @@ impl Engine {
         };
         let Packet { transfer, out, payload, header, .. } = self.packets[first as usize];
         self.pass_dllps(now, out);
-        let port = &mut self.ports[out as usize];
+        let port = &self.ports[out as usize];
         let (payload, header) = (payload.min(port.wire.piece(node)), port.wire.header_of(header));
-        let (is_free, own_time) = (!port.is_down && port.free_at <= now, port.wire.time(payload + header));
-        let credit = &self.credits[(out * self.network.channels + channel) as usize];
-        let waits_for_credit = is_free && credit.is_full(now, credit.room(payload, Some(header)));
-        let waits_for_input = is_sending && is_free && !waits_for_credit;
-        match waits_for_input && self.packet_time(sent.out) >= own_time {
+        if port.is_down || port.free_at > now {
+            return Some(Ahead { transfer, out, waits_for_credit: false });
+        }
+        let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
+        let waits_for_credit = !credit.allows(now, credit.room(payload, Some(header)));
+        let waits_for_input = is_sending && !waits_for_credit;
+        match waits_for_input && self.packet_time(sent.out) >= self.ports[out as usize].wire.time(payload + header) {
             true => Some(sent),
             false => Some(Ahead { transfer, out, waits_for_credit }),
         }
@@ -283,6 +285,10 @@ impl Engine {
     fn first_waiting(&self, now: u64, link: u32, channel: u32, later: impl Fn(u32) -> bool) -> Option<u32> {
         let wire = &self.ports[link as usize].wire;
         let first = wire.first_queue + channel * wire.queues;
+        if wire.queues == 1 {
+            let head = self.queues[first as usize].first;
+            return Some(head).filter(|&head| head != NONE && self.packets[head as usize].visible <= now);
+        }
         let heads = (first..first + wire.queues).map(|queue| self.queues[queue as usize].first);
         let key = |head: u32| self.packets.get(head as usize).map(|packet| (later(packet.transfer), packet.visible));
         let waiting = heads.filter_map(|head| Some((key(head)?, head)));

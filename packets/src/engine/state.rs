@@ -101,9 +101,9 @@ impl Engine {
             at(&mut self.ports[link as usize].starved_since);
             let (first, end) = self.queues_of(link);
             for queue in first..end {
-                let own = &mut self.queues[queue as usize];
-                [&mut own.led_since, &mut own.to_since, &mut own.by_since].into_iter().for_each(&mut at);
-                let mut next = own.first;
+                let lead = &mut self.leads[queue as usize];
+                [&mut lead.since, &mut lead.to_since, &mut lead.by_since].into_iter().for_each(&mut at);
+                let mut next = self.queues[queue as usize].first;
                 while next != NONE {
                     let packet = &mut self.packets[next as usize];
                     at(&mut packet.visible);
