@@ -84,7 +84,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     }
     reader.end()?;
     if reader.cells == 0 && reader.log.skipped.is_empty() {
-        let help = "the log may have been cut off, or be of single pairs: run it for all pairs (`rocm-bandwidth-test -a`), and save the whole output, with its matrices";
+        let help = "the log may have been cut off: save the whole output, with its matrices";
         return Err(source.error(Span::line(1), "the log has no matrix of copies", help));
     }
     Ok(reader.finish())
