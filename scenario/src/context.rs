@@ -163,10 +163,10 @@ impl Context {
         fine.map(|()| all)
     }
 
-    /// Warns of items of a list of runs that stand there before: they come out the same.
+    /// Warns of the first item of a list of runs that stands there before: both come out the same.
     pub(crate) fn warn_of_repeats(&mut self, items: &[Value]) {
         let mut seen = FxHashSet::default();
-        for item in items.iter().filter(|item| !seen.insert(yaml::flow(item))) {
+        if let Some(item) = items.iter().find(|item| !seen.insert(yaml::flow(item))) {
             self.warn(item.span, "this is in the list twice: both runs are the same", "remove one of them");
         }
     }

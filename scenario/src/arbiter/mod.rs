@@ -142,8 +142,9 @@ fn written(context: &mut Context, value: Option<&Value>, registry: &Registry) ->
             if items.is_empty() {
                 return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
             }
+            let all = context.each(items, |context, item| one(context, item, registry))?;
             context.warn_of_repeats(items);
-            context.each(items, |context, item| one(context, item, registry))
+            Ok(all)
         }
         Some(value) => Ok(vec![one(context, value, registry)?]),
     }

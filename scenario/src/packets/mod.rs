@@ -75,8 +75,8 @@ pub(crate) fn read(context: &mut Context, value: Option<&Value>, options: &[Stri
             Err(context.error(*span, "the list of fidelities is empty", "write `fluid` or `packet`"))
         }
         Some(Value { data: Data::Sequence(items), .. }) => {
-            context.warn_of_repeats(items);
-            context.each(items, one)
+            let all = context.each(items, one);
+            all.inspect(|_| context.warn_of_repeats(items))
         }
         Some(value) => one(context, value).map(|one| vec![one]),
     };
