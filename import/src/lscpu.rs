@@ -13,11 +13,19 @@ pub(crate) struct Lscpu {
     sockets: Option<u32>,
     /// The NUMA nodes with cores, by number. Memory without cores is no NUMA node here.
     nodes: Vec<u32>,
+    /// It is in another language than English, whose keys are not known.
+    is_foreign: bool,
 }
 
-/// Whether a line begins the output: its first line in all versions, in English.
+/// Whether a line begins the output: its first line in all versions. In another language than English its value tells that.
 fn is_head(line: &str) -> bool {
-    line.starts_with("Architecture:")
+    line.starts_with("Architecture:") || is_foreign_head(line)
+}
+
+fn is_foreign_head(line: &str) -> bool {
+    // The Chinese output has a wide colon.
+    let value = line.rsplit_once([':', '：']).map(|(_, value)| value.trim());
+    !line.starts_with("Architecture:") && value.is_some_and(|value| ["x86_64", "aarch64", "ppc64le"].contains(&value))
 }
 
 /// Takes the output of `lscpu` out of a text: what it says, and the text with empty lines in its place, so that lines keep their
@@ -58,11 +66,15 @@ impl Lscpu {
         nodes.sort_unstable();
         nodes.dedup();
         let sockets = number("Socket(s)").filter(|sockets| (1..1024).contains(sockets));
-        Self { processor, sockets, nodes }
+        Self { processor, sockets, nodes, is_foreign: lines.first().is_some_and(|line| is_foreign_head(line)) }
     }
 
     /// Puts into a machine what the output says: the processor, the NUMA nodes that no device hangs on, and the sockets.
     pub(crate) fn complete(&self, machine: &mut Machine, findings: &mut Findings) -> Result<(), Refusal> {
+        if self.is_foreign {
+            let message = "`lscpu` in another language than English is not read";
+            findings.warning(message, "it names the processor: take the output of `LC_ALL=C lscpu`");
+        }
         if self.processor != Processor::Unknown {
             machine.set_processor(self.processor);
         }
@@ -117,7 +129,7 @@ mod tests {
                    Model name:             AMD EPYC\n    CPU family:           26\n    Model:                2\n    Socket(s):  2\n\
                    NUMA:\n  NUMA node(s):  3\n  NUMA node0 CPU(s):  0-7\n  NUMA node1 CPU(s):  8-15\n  NUMA node2 CPU(s):\n";
         let split = |text: &str| super::split(text, is_other);
-        let of = |processor, sockets, nodes| Some(Lscpu { processor, sockets, nodes });
+        let of = |processor, sockets, nodes| Some(Lscpu { processor, sockets, nodes, is_foreign: false });
         let processor = |text: &str| split(text).0.map(|lscpu| lscpu.processor);
         assert_eq!(
             split(old),

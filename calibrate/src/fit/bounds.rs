@@ -37,24 +37,38 @@ pub(super) fn allow(problem: &Problem<'_>, parameter: &Parameter, value: f64) ->
 
 /// Refuses a fit of which a bandwidth is above what its links carry.
 pub(super) fn check(problem: &Problem<'_>, fit: &Fit) -> Result<(), FitError> {
-    let told = |f: &&Fitted| match f.known {
-        Known::Error(_) | Known::IfNarrowest(_) | Known::Exactly => true,
-        // It was moved up to hold no row back, so that the rows ask for as much.
-        Known::Enough => f.value > f.parameter.start,
-        _ => false,
-    };
-    let bandwidth = |f: &&Fitted| f.parameter.kind == ParameterKind::Bandwidth;
-    for fitted in fit.parameters.iter().filter(bandwidth).filter(told) {
-        let Some(bound) = of_parameter(problem, &fitted.parameter) else { continue };
-        if fitted.value > bound.most * ABOVE {
-            let name = fitted.parameter.name.clone();
-            let (value, most) = (rate(fitted.value), rate(bound.most));
+    let bandwidths = fit.parameters.iter().enumerate();
+    for (at, fitted) in bandwidths.filter(|(_, f)| f.parameter.kind == ParameterKind::Bandwidth) {
+        let (Some(bound), Some((name, value))) = (of_parameter(problem, &fitted.parameter), told(fit, at)) else {
+            continue;
+        };
+        if value > bound.most * ABOVE {
+            let (value, most) = (rate(value), rate(bound.most));
             let (row, reason) = why(problem, fitted, &bound);
             let above = AboveTheWire { name, value, most, what: bound.what, row, reason };
             return Err(FitError::AboveTheWire(Box::new(above)));
         }
     }
     Ok(())
+}
+
+/// What the rows tell of a bandwidth, bytes per second, and its name: by itself, or as B * (1 - p) with a parameter p of the arbiter.
+fn told(fit: &Fit, at: usize) -> Option<(String, f64)> {
+    let Fitted { parameter, value, known } = &fit.parameters[at];
+    let (name, value) = (parameter.name.clone(), *value);
+    match known {
+        Known::Error(_) | Known::IfNarrowest(_) | Known::Exactly => Some((name, value)),
+        // It was moved up to hold no row back, so that the rows ask for as much.
+        Known::Enough => Some((name, value)).filter(|_| value > parameter.start),
+        Known::Together => {
+            let group = fit.unclear.iter().find(|group| group.told.is_some() && group.parameters.contains(&at))?;
+            let mut all = group.parameters.iter().map(|&other| &fit.parameters[other]);
+            let arbiter = all.find(|other| other.parameter.kind == ParameterKind::Arbiter)?;
+            let key = &arbiter.parameter.marked.as_ref()?.parameter.key;
+            Some((format!("{name} * (1 - {key})"), value * (1.0 - arbiter.value)))
+        }
+        _ => None,
+    }
 }
 
 /// The fastest row over the links of a parameter, or group if that asks more of one of them, and the likely reason why they cannot

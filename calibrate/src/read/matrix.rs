@@ -84,10 +84,24 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     }
     reader.end()?;
     if reader.cells == 0 && reader.log.skipped.is_empty() {
-        let help = "the log may have been cut off: save the whole output, with its matrices";
-        return Err(source.error(Span::line(1), "the log has no matrix of copies", help));
+        return Err(no_matrix(source));
     }
     Ok(reader.finish())
+}
+
+/// A log without matrices: of rocm-bandwidth-test it may be one of a single pair (`-s`, `-d`, `-b`), with a row for each size.
+fn no_matrix(source: &Source<'_>) -> Box<Diagnostic> {
+    match source.lines().find(|line| line.text.contains("directional Benchmark Result")) {
+        Some(line) => {
+            let message =
+                "the copies of one pair (rocm-bandwidth-test with -s, -d or -b): the log has no matrix of copies";
+            source.error(Span::line(line.number), message, "save the whole output of `rocm-bandwidth-test -a`")
+        }
+        None => {
+            let help = "the log may have been cut off: save the whole output, with its matrices";
+            source.error(Span::line(1), "the log has no matrix of copies", help)
+        }
+    }
 }
 
 impl MatrixReader<'_> {
@@ -150,7 +164,7 @@ impl MatrixReader<'_> {
                 if !self.columns.is_empty() {
                     self.end()?;
                 }
-                (self.matrix, self.head, self.columns) = (matrix, line.number, self.header(names));
+                (self.matrix, self.head, self.columns) = (matrix, line.number, self.header(first, names));
             }
             _ if self.columns.is_empty() => {}
             // Of the row above, with SHOW_ITERATIONS: its least, its largest, and the standard deviation.
@@ -199,14 +213,15 @@ impl MatrixReader<'_> {
         self.row(line, Some(row), cells)
     }
 
-    fn header(&self, names: &[&str]) -> Vec<Option<End>> {
+    fn header(&self, first: &str, names: &[&str]) -> Vec<Option<End>> {
         if names.first().is_some_and(|name| ["CPU", "GPU"].contains(name)) {
             return names.chunks(2).map(|pair| named(pair[0], pair.get(1)?)).collect();
         }
-        // The host matrix of busGrind numbers GPUs, and may end with a total.
+        // The host matrix of busGrind numbers GPUs alone, whatever its list says of them, and may end with a total.
+        let only_gpus = self.ends.is_empty() || first == "Dir\\D";
         let by_device = |name: &&str| {
             let number: usize = name.parse().ok()?;
-            if self.ends.is_empty() { Some(End::Gpu(number)) } else { self.ends.get(number).copied() }
+            if only_gpus { Some(End::Gpu(number)) } else { self.ends.get(number).copied() }
         };
         names.iter().map(by_device).collect()
     }

@@ -209,6 +209,23 @@ fn only_the_product_is_told_where_two_make_up_for_each_other() {
     }
 }
 
+/// A product above what the wire carries is refused, too: no tau makes it possible.
+#[test]
+fn a_product_above_the_wire_is_refused() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { pcie4-x16: { bandwidth: 24GB/s } }\ntree:\n  rc0:\n    kind: root-complex\n    children:\n      \
+         sw0: { kind: switch, link: pcie4-x16, children: { 'gpu[0-1]': { kind: gpu, link: pcie4-x16 } } }\n      \
+         sw1: { kind: switch, link: pcie4-x16, children: { 'gpu[2-3]': { kind: gpu, link: pcie4-x16 } } }\n",
+    );
+    for rate in [33.0, 45.0, 280.0] {
+        let copies = lone(&machine, &[("gpu0", "gpu2", rate), ("gpu3", "gpu1", rate * 1.004), ("gpu1", "gpu3", rate)]);
+        let error = fit(&machine, &built_in("pcie-congestion"), &copies, &FitOptions::default()).expect_err("too fast");
+        assert!(matches!(error, FitError::AboveTheWire(_)), "{rate}: {error}");
+        let text = error.to_string();
+        assert!(text.contains("PCIe 4.0 x16 carries 31.5"), "{rate}: {text}");
+    }
+}
+
 /// Latencies of two types on one way: their sum is told.
 #[test]
 fn a_sum_of_latencies_is_told() {

@@ -116,6 +116,11 @@ fn addressed() -> Machine {
     )
 }
 
+/// Of busGrind.
+fn host_matrix() -> &'static str {
+    "Host/Device Bandwidth Matrix (GB/s), memory=Pinned\n   Dir\\D     0      1\n   D2H  12.10  12.20\n   H2D  11.50  11.60\n"
+}
+
 #[test]
 fn lists_of_devices_say_which_gpus_are_meant() {
     let machine = addressed();
@@ -126,13 +131,17 @@ fn lists_of_devices_say_which_gpus_are_meant() {
     let expected = [("gpu1", "gpu0", 1, 24.0), ("gpu0", "gpu1", 1, 25.0), ("gpu1", "gpu0", 2, 40.0)];
     assert_eq!(each(&machine, &log)[..3], expected);
     // busGrind lists them before its matrix of the host, and goes on with matrices of pairs.
-    let host = "Host/Device Bandwidth Matrix (GB/s), memory=Pinned\n   Dir\\D     0      1\n   D2H  12.10  12.20\n   H2D  11.50  11.60\n";
+    let host = host_matrix();
     let pairs = P2P.split_once('\n').expect("a title").1;
     let (kind, log) = good(&machine, &format!("{list}{host}{pairs}"));
     assert_eq!(kind, LogKind::BusGrind);
     let host =
         [("gpu1", "cpu0", 1, 12.1), ("gpu0", "cpu0", 1, 12.2), ("cpu0", "gpu1", 1, 11.5), ("cpu0", "gpu0", 1, 11.6)];
     assert_eq!(each(&machine, &log)[..7], [&host[..], &expected[..]].concat());
+    // Its matrix numbers GPUs, also where the list has no address of them.
+    let names = "Device: 0, NVIDIA X\nDevice: 1, NVIDIA X\n";
+    let (_, log) = good(&machine, &format!("{names}{}", host_matrix()));
+    assert_eq!(each(&machine, &log)[0], ("gpu0", "cpu0", 1, 12.1));
     let other = read(&machine, &format!("{}{P2P}", list.replace("1c", "91"))).unwrap_err();
     assert!(other.contains("GPU 0 is the device at 0:91:0") && other.contains("--devices"), "{other}");
 }

@@ -63,6 +63,17 @@ fn transfer_bench_gives_its_size_and_both_ways_apart() {
     assert!(log.notes.iter().any(|note| note.contains("copies of 512 MiB, assumed")), "{:?}", log.notes);
 }
 
+/// With `-s` and `-d` it prints a table of sizes, and no matrix.
+#[test]
+fn one_pair_of_rocm_bandwidth_test_is_told_from_its_matrices() {
+    let text = "          RocmBandwidthTest Version: 2.6.0\n\n          Device: 0,  AMD EPYC\n          Device: 1,  AMD X,  GPU-1,  c1:0.0\n\n\
+                ================    Unidirectional Benchmark Result    ================\n\
+                Data Size      Avg Time(us)   Avg BW(GB/s)   Min Time(us)   Peak BW(GB/s)\n\n512 MB         20800.0        25.811\n";
+    let error = read(&machine(SOCKETS, &[]), text, &ReadOptions::default()).unwrap_err();
+    assert!(error.contains("the copies of one pair") && error.contains("rocm-bandwidth-test -a"), "{error}");
+    assert!(error.contains("log:6:1"), "{error}");
+}
+
 /// The numbers of its matrix mean nothing without the list of devices above.
 #[test]
 fn rocm_bandwidth_test_needs_its_list_of_devices() {

@@ -253,6 +253,23 @@ fn lscpu_beside_names_the_processor() {
     assert!(good(&format!("{lscpu}\n{smi}")).yaml.contains("socket: { bandwidth: 56GB/s"));
 }
 
+/// Its keys are other words there.
+#[test]
+fn lscpu_in_another_language_is_told() {
+    assert!(!warnings(&good(LIST)).contains("lscpu"));
+    for head in ["Architektur:                         x86_64\n", "架构：                              aarch64\n"] {
+        for text in [
+            format!("{LIST}{head}Anbieterkennung:   GenuineIntel\n"),
+            format!("{head}Byte-Reihenfolge:  Little\n{LIST}"),
+        ] {
+            let import = good(&text);
+            let warned = warnings(&import);
+            assert!(warned.contains("`lscpu` in another language than English is not read"), "{warned}");
+            assert!(import.yaml.contains("does not name the processor"), "{}", import.yaml);
+        }
+    }
+}
+
 #[test]
 fn gpus_are_numbered_by_bus_id() {
     // A tree lists the last root complex first, and a preset has its own order.

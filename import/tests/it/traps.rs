@@ -86,6 +86,26 @@ fn links_told_by_one_end_only_and_in_two_numbers() {
     assert!(warnings(&good(&system(&other))).contains("reports 2 links to 0000:02:00.0, which reports 1"));
 }
 
+/// The A100 of a module has 12 NVLinks.
+#[test]
+fn a_line_of_nvlinks_that_stands_twice() {
+    let with = |bus: &str, lines: usize| {
+        let links = "<nvlink target=\"fffffff:ffff:ff\" count=\"12\" tclass=\"0x068000\"/>".repeat(lines);
+        format!(
+            "<pci busid=\"{bus}\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x20b0\" link_speed=\"16 GT/s\" link_width=\"16\">\
+             <gpu dev=\"0\" sm=\"80\">{links}</gpu></pci>\n"
+        )
+    };
+    let import = good(&system(&[with("0000:01:00.0", 2), with("0000:02:00.0", 1)].concat()));
+    let warned = warnings(&import);
+    assert!(
+        warned.contains("GPUs 0000:01:00.0 have 24 NVLinks in the dump, and their model, A100 SXM4, has 12"),
+        "{warned}"
+    );
+    let once = good(&system(&[with("0000:01:00.0", 1), with("0000:02:00.0", 1)].concat()));
+    assert_eq!(warnings(&once), "");
+}
+
 #[test]
 fn xgmi_c2c_and_cards_without_pcie() {
     let amd = |bus: &str, target: &str| {
