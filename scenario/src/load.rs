@@ -180,10 +180,7 @@ pub(crate) fn parts(
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
     let changes = events::read(context, &mut files, (fields.get("events"), fields.get("on_failure")), &topology);
     if let (Ok(workload), Ok(specs)) = (&workload, &mut arbiters) {
-        // Else they are composed already.
-        if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
-            specs.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
-        }
+        compose_for_branches(specs, workload, &topology);
     }
     let workload = match (workload, &changes, arbiters.as_ref().map(|specs| specs.first())) {
         (Ok(workload), Ok(changes), Ok(Some(arbiter))) => {
@@ -216,6 +213,14 @@ pub(crate) fn parts(
         arbiters,
         default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
     })
+}
+
+/// Transfers that take several routes at once need arbiters that share among their parts.
+fn compose_for_branches(specs: &mut [ArbiterSpec], workload: &Workload, topology: &Topology) {
+    // With shared bandwidths they are composed already.
+    if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
+        specs.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
+    }
 }
 
 /// Warns of an arbiter that packets do not ask, and refuses what packets cannot do when a link is down.

@@ -132,61 +132,96 @@ struct End<'a, 'm, S> {
 impl<'a, 'm, S: Store> End<'a, 'm, S> {
     /// Goes from instant to instant until nothing is left to do.
     fn of(
-        mut instant: Instant<'a, S>,
-        mut flows: Mover<'m>,
+        instant: Instant<'a, S>,
+        flows: Mover<'m>,
         options: RunOptions<'_>,
         listener: Option<Listener<'_>>,
     ) -> Result<Self, SimError> {
         let has_rates = !matches!(options.sharing, Sharing::Packets(_));
         let is_wanted = options.phases || options.explain || listener.is_some();
-        let mut recorder = (has_rates && is_wanted).then(|| PhaseRecorder::new(options.explain, listener));
-        let mut clock = Clock::default();
+        let recorder = (has_rates && is_wanted).then(|| PhaseRecorder::new(options.explain, listener));
+        let mut run = Running { instant, flows, options, has_rates, recorder, clock: Clock::default() };
         let stop = loop {
-            if instant.halted() {
-                return Err(SimError::Halted);
+            let next = run.next_time()?;
+            if let Some(stop) = run.stop_before(next)? {
+                break stop;
             }
-            flows.advance(clock.now, instant.next_time(), &options)?;
-            let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
-            // Links go on changing when all is done.
-            let next = if flows.heeds_changes() { next.min(flows.next_change()) } else { next };
-            if next.is_never() {
-                finished(&mut flows, &instant, clock.now)?;
-                break Stop::Finished;
-            }
-            if let Some(recorder) = &mut recorder {
-                recorder.tell(next.min(options.until), &mut flows);
-            }
-            if next > options.until {
-                clock.now = options.until;
-                break Stop::Until;
-            }
-            if options.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
-                clock.now = clock.now.max(flows.reached());
-                break Stop::Cancelled;
-            }
-            if let Some(progress) = options.progress {
-                progress.store(instant.events(), Ordering::Relaxed);
-            }
-            debug_assert!(next >= clock.now, "time never falls");
-            clock.now = next;
-            let before = (instant.events(), flows.len());
-            let changes = instant.drain(next, &mut flows)?;
-            let has_changed = if flows.is_outdated(next) {
-                // Changes of links are bounded by themselves, and so are packets: they hop, wait in a circle, or are done.
-                if has_rates && !changes {
-                    clock.count_round(instant.events(), &mut flows)?;
-                }
-                flows.arbitrate(next)?
-            } else {
-                // A transfer whose links are its own comes and goes without a change of other rates.
-                flows.plain().is_none() && (instant.events(), flows.len()) != before
-            };
-            if let Some(recorder) = recorder.as_mut().filter(|_| has_changed) {
-                recorder.record(next, &mut flows)?;
-            }
+            run.happen(next)?;
         };
+        let Running { instant, flows, recorder, clock, .. } = run;
         let phases = recorder.and_then(|r| r.finish(clock.now));
         Ok(Self { stop, now: clock.now, instant, flows, phases })
+    }
+}
+
+/// The state of a run between two instants.
+struct Running<'a, 'm, 'o, 'l, S> {
+    instant: Instant<'a, S>,
+    flows: Mover<'m>,
+    options: RunOptions<'o>,
+    has_rates: bool,
+    recorder: Option<PhaseRecorder<'l>>,
+    clock: Clock,
+}
+
+impl<S: Store> Running<'_, '_, '_, '_, S> {
+    /// When something happens next; never where nothing does.
+    fn next_time(&mut self) -> Result<SimTime, SimError> {
+        if self.instant.halted() {
+            return Err(SimError::Halted);
+        }
+        let (instant, flows) = (&self.instant, &mut self.flows);
+        flows.advance(self.clock.now, instant.next_time(), &self.options)?;
+        let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
+        // Links go on changing when all is done.
+        Ok(if flows.heeds_changes() { next.min(flows.next_change()) } else { next })
+    }
+
+    /// Why the run ends before `next`, if it does; the clock is then at its end.
+    fn stop_before(&mut self, next: SimTime) -> Result<Option<Stop>, SimError> {
+        let Self { instant, flows, options, recorder, clock, .. } = self;
+        if next.is_never() {
+            finished(flows, instant, clock.now)?;
+            return Ok(Some(Stop::Finished));
+        }
+        if let Some(recorder) = recorder {
+            recorder.tell(next.min(options.until), flows);
+        }
+        if next > options.until {
+            clock.now = options.until;
+            return Ok(Some(Stop::Until));
+        }
+        if options.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+            clock.now = clock.now.max(flows.reached());
+            return Ok(Some(Stop::Cancelled));
+        }
+        if let Some(progress) = options.progress {
+            progress.store(instant.events(), Ordering::Relaxed);
+        }
+        Ok(None)
+    }
+
+    /// Does what is due at `next`, and shares the bandwidth anew where that changes rates.
+    fn happen(&mut self, next: SimTime) -> Result<(), SimError> {
+        let Self { instant, flows, has_rates, recorder, clock, .. } = self;
+        debug_assert!(next >= clock.now, "time never falls");
+        clock.now = next;
+        let before = (instant.events(), flows.len());
+        let changes = instant.drain(next, flows)?;
+        let has_changed = if flows.is_outdated(next) {
+            // Changes of links are bounded by themselves, and so are packets: they hop, wait in a circle, or are done.
+            if *has_rates && !changes {
+                clock.count_round(instant.events(), flows)?;
+            }
+            flows.arbitrate(next)?
+        } else {
+            // A transfer whose links are its own comes and goes without a change of other rates.
+            flows.plain().is_none() && (instant.events(), flows.len()) != before
+        };
+        match recorder.as_mut().filter(|_| has_changed) {
+            Some(recorder) => recorder.record(next, flows),
+            None => Ok(()),
+        }
     }
 }
 

@@ -307,32 +307,12 @@ fn rows_are_whole(source: &Source<'_>, case: &TestCase, copies: Copies, width: u
 
 /// The copies of one cell, the measured one first.
 fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: u64) -> Result<Vec<Transfer>, String> {
-    let few = || format!("there are only {} devices: name all by --devices", source.devices.len());
-    let device = |at: usize| source.device(at).ok_or_else(few);
-    let host = |d: NodeId| source.host_of(d).ok_or("the topology has no cpu: add one, or name it by --host".to_owned());
     let (row, column) = (cell.row, cell.column);
-    let others = || cell.others.iter().copied();
-    let ends = |at: usize| {
-        let (device, host) = (device(at)?, host(device(at)?)?);
-        Ok::<_, String>(if copies.between == Between::HostToDevice { (host, device) } else { (device, host) })
-    };
     let (from, to) = match copies.between {
-        Between::HostToDevice | Between::DeviceToHost => ends(column)?,
-        Between::RowToColumn => (device(row)?, device(column)?),
-        Between::ColumnToRow => (device(column)?, device(row)?),
-        Between::AllToColumn | Between::ColumnToAll => {
-            let into = copies.between == Between::AllToColumn;
-            let pair = |at: usize| {
-                let (one, other) = (device(column)?, device(at)?);
-                Ok(if into {
-                    Transfer { from: other, to: one, bytes }
-                } else {
-                    Transfer { from: one, to: other, bytes }
-                })
-            };
-            let all: Vec<Transfer> = others().map(pair).collect::<Result<_, String>>()?;
-            return if all.is_empty() { Err("it can reach no other device".to_owned()) } else { Ok(all) };
-        }
+        Between::HostToDevice | Between::DeviceToHost => host_copy(source, copies.between, column)?,
+        Between::RowToColumn => (device(source, row)?, device(source, column)?),
+        Between::ColumnToRow => (device(source, column)?, device(source, row)?),
+        Between::AllToColumn | Between::ColumnToAll => return with_all(source, copies.between, cell, bytes),
     };
     if from == to {
         return Err("a copy within one device".to_owned());
@@ -343,8 +323,8 @@ fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: 
         transfers.push(Transfer { from: to, to: from, bytes: if copies.between_devices() { bytes } else { longer } });
     }
     if matches!(copies.beside, Beside::AllOthers | Beside::AllBothWays) {
-        for at in others() {
-            let (from, to) = ends(at)?;
+        for &at in &cell.others {
+            let (from, to) = host_copy(source, copies.between, at)?;
             transfers.push(Transfer { from, to, bytes: longer });
             if copies.beside == Beside::AllBothWays {
                 transfers.push(Transfer { from: to, to: from, bytes: longer });
@@ -352,4 +332,27 @@ fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: 
         }
     }
     Ok(transfers)
+}
+
+fn device(source: &Source<'_>, at: usize) -> Result<NodeId, String> {
+    let few = || format!("there are only {} devices: name all by --devices", source.devices.len());
+    source.device(at).ok_or_else(few)
+}
+
+/// From the host of a device to it, or back.
+fn host_copy(source: &Source<'_>, between: Between, at: usize) -> Result<(NodeId, NodeId), String> {
+    let device = device(source, at)?;
+    let host = source.host_of(device).ok_or("the topology has no cpu: add one, or name it by --host")?;
+    Ok(if between == Between::HostToDevice { (host, device) } else { (device, host) })
+}
+
+/// Copies between the device of a column and each other one.
+fn with_all(source: &Source<'_>, between: Between, cell: &MatrixCell<'_>, bytes: u64) -> Result<Vec<Transfer>, String> {
+    let pair = |&at: &usize| {
+        let (one, other) = (device(source, cell.column)?, device(source, at)?);
+        let (from, to) = if between == Between::AllToColumn { (other, one) } else { (one, other) };
+        Ok(Transfer { from, to, bytes })
+    };
+    let all: Vec<Transfer> = cell.others.iter().map(pair).collect::<Result<_, String>>()?;
+    if all.is_empty() { Err("it can reach no other device".to_owned()) } else { Ok(all) }
 }

@@ -26,55 +26,67 @@ impl Engine {
     /// when something lasts is none either ([`Self::each_moment`]).
     pub(super) fn state(&mut self, now: u64, component: &Component) -> Result<Option<Vec<u64>>, PacketError> {
         let mut state = Vec::new();
-        let channels = self.network.channels;
         for &link in &component.links {
-            let port = &self.ports[link as usize];
-            let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
-            state.extend([port.free_at.saturating_sub(now), wake_at, port.inside]);
-            state.push(u64::from(port.starved_since != u64::MAX));
-            state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
-            state.push(u64::from(port.sent_dllp));
-            state.extend([port.input.busy_until.saturating_sub(now), u64::from(port.input.accepted)]);
-            state.extend(&self.asking[self.mask(link)]);
-            self.state_of_dllps(now, link, &mut state);
-            for channel in 0..channels {
-                self.credits[(link * channels + channel) as usize].state(now, &mut state);
-            }
-            let (arbiter, before) = (&self.arbiters[self.ports[link as usize].arbiter as usize], state.len());
-            if !arbiter.state(LinkId(link), &mut state).map_err(|error| failed(link, error))? {
+            if !self.state_of_link(now, link, &mut state)? {
                 return Ok(None);
             }
-            // Words of an arbiter are never taken for those of a queue.
-            state.push((state.len() - before) as u64);
-            self.state_of_queues(now, link, &mut state);
         }
         for &id in &component.transfers {
-            let transfer = self.transfer(id);
-            let ready = transfer.ready;
-            state.push(if self.reads_age { ready.wrapping_sub(now) } else { ready.saturating_sub(now) });
-            if transfer.interval > 0 {
-                // How far it is behind its limit decides for how long it may go faster.
-                state.push(transfer.due().wrapping_sub(now));
-            }
-            if transfer.window != u64::MAX {
-                state.extend([transfer.granted - transfer.come, transfer.part_come()]);
-                state.push(transfer.shut.map_or(u64::MAX, |since| since.saturating_sub(now)));
-                if self.reads_age {
-                    state.push(transfer.opened.wrapping_sub(now));
-                }
-            }
-            if let Some(read) = &transfer.read {
-                state.push(transfer.part_come());
-                read.state(now, transfer.bytes - transfer.left, &mut state);
-            }
-            transfer.held.state(now, &mut state);
-            let node = self.ports[transfer.first as usize].wire.from;
+            self.state_of_transfer(now, id, &mut state);
+            let node = self.ports[self.transfer(id).first as usize].wire.from;
             if !self.sources[node as usize].state(&mut state) {
                 return Ok(None);
             }
         }
         self.state_of_events(now, component, &mut state);
         Ok(Some(state))
+    }
+
+    /// Returns false where its arbiter does not tell its own.
+    fn state_of_link(&mut self, now: u64, link: u32, state: &mut Vec<u64>) -> Result<bool, PacketError> {
+        let channels = self.network.channels;
+        let port = &self.ports[link as usize];
+        let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
+        state.extend([port.free_at.saturating_sub(now), wake_at, port.inside]);
+        state.push(u64::from(port.starved_since != u64::MAX));
+        state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
+        state.push(u64::from(port.sent_dllp));
+        state.extend([port.input.busy_until.saturating_sub(now), u64::from(port.input.accepted)]);
+        state.extend(&self.asking[self.mask(link)]);
+        self.state_of_dllps(now, link, state);
+        for channel in 0..channels {
+            self.credits[(link * channels + channel) as usize].state(now, state);
+        }
+        let (arbiter, before) = (&self.arbiters[self.ports[link as usize].arbiter as usize], state.len());
+        if !arbiter.state(LinkId(link), state).map_err(|error| failed(link, error))? {
+            return Ok(false);
+        }
+        // Words of an arbiter are never taken for those of a queue.
+        state.push((state.len() - before) as u64);
+        self.state_of_queues(now, link, state);
+        Ok(true)
+    }
+
+    fn state_of_transfer(&self, now: u64, id: u32, state: &mut Vec<u64>) {
+        let transfer = self.transfer(id);
+        let ready = transfer.ready;
+        state.push(if self.reads_age { ready.wrapping_sub(now) } else { ready.saturating_sub(now) });
+        if transfer.interval > 0 {
+            // How far it is behind its limit decides for how long it may go faster.
+            state.push(transfer.due().wrapping_sub(now));
+        }
+        if transfer.window != u64::MAX {
+            state.extend([transfer.granted - transfer.come, transfer.part_come()]);
+            state.push(transfer.shut.map_or(u64::MAX, |since| since.saturating_sub(now)));
+            if self.reads_age {
+                state.push(transfer.opened.wrapping_sub(now));
+            }
+        }
+        if let Some(read) = &transfer.read {
+            state.push(transfer.part_come());
+            read.state(now, transfer.bytes - transfer.left, state);
+        }
+        transfer.held.state(now, state);
     }
 
     fn state_of_queues(&self, now: u64, link: u32, state: &mut Vec<u64>) {

@@ -9,11 +9,11 @@ use weir_packets::{LinkSettings, NodeSettings, WireRate};
 use weir_plugin_api::{
     ArbiterEntry, CallError, Direction, Flags, Grant, LinkId, Origin, PhaseView, PortEntry, RateArbiter,
 };
-use weir_sim_core::{Carriage, Fabric, PacketSettings, PortPolicy};
+use weir_sim_core::{Carriage, Fabric, Link, PacketSettings, PortPolicy};
 
 use super::PacketRun;
 use super::check::{Check, name_of};
-use super::defaults::{BUFFER, sizes};
+use super::defaults::{BUFFER, Sizes, sizes};
 use super::keys::{PacketKeys, Rate};
 use super::ports::PortChoice;
 use crate::arbiter::ArbiterSpec;
@@ -65,8 +65,29 @@ impl PacketPlan {
     }
 }
 
-fn rate(own: &LinkSettings, bandwidth: f64, counts_headers: bool) -> Option<WireRate> {
-    if counts_headers { WireRate::wire(bandwidth) } else { WireRate::goodput(bandwidth, own.payload, own.header) }
+/// What a link does; `None` where its bandwidth is out of range. `by_wire`: the bandwidth counts headers.
+fn link_settings(link: &Link, keys: &PacketKeys, sizes: Sizes, by_wire: bool) -> Option<LinkSettings> {
+    let Sizes { payload, header } = sizes;
+    let rate = match by_wire {
+        true => WireRate::wire(link.bandwidth),
+        false => WireRate::goodput(link.bandwidth, payload, header),
+    };
+    Some(LinkSettings {
+        from: link.from.0,
+        to: link.to.0,
+        downwards: link.direction == Direction::Down,
+        rate: rate?,
+        latency: link.latency.0,
+        credit_return: keys.credit_return.unwrap_or(link.latency).0,
+        buffer: keys.buffer.unwrap_or(Some(BUFFER)),
+        headers: keys.headers,
+        payload,
+        header,
+        dllp: keys.dllp.unwrap_or(0),
+        switching: keys.switching.unwrap_or_default(),
+        queues: keys.queues.unwrap_or_default(),
+        inputs: keys.inputs.unwrap_or_default(),
+    })
 }
 
 /// The run of packets as it stands beside arbiters of rates.
@@ -114,28 +135,9 @@ impl Maker<'_> {
             let keys = given.map_or_else(|| self.run.keys.clone(), |given| given.keys.or(&self.run.keys));
             let generation = given.and_then(|given| given.generation);
             let sizes = sizes(words.next().unwrap_or_default(), generation).with(&keys);
-            let by_wire = match keys.rate {
-                Some(rate) => rate == Rate::Wire,
-                None => generation.is_some(),
-            };
-            let mut own = LinkSettings {
-                from: link.from.0,
-                to: link.to.0,
-                downwards: link.direction == Direction::Down,
-                rate: WireRate::wire(1.0).ok_or(Reported)?,
-                latency: link.latency.0,
-                credit_return: keys.credit_return.unwrap_or(link.latency).0,
-                buffer: keys.buffer.unwrap_or(Some(BUFFER)),
-                headers: keys.headers,
-                payload: sizes.payload,
-                header: sizes.header,
-                dllp: keys.dllp.unwrap_or(0),
-                switching: keys.switching.unwrap_or_default(),
-                queues: keys.queues.unwrap_or_default(),
-                inputs: keys.inputs.unwrap_or_default(),
-            };
-            own.rate = rate(&own, link.bandwidth, by_wire).ok_or_else(|| self.too_slow(LinkId(id as u32)))?;
-            links.push(own);
+            let by_wire = keys.rate.map_or(generation.is_some(), |rate| rate == Rate::Wire);
+            let own = link_settings(link, &keys, sizes, by_wire);
+            links.push(own.ok_or_else(|| self.too_slow(LinkId(id as u32)))?);
             counts_headers.push(by_wire);
             ports.push(port(&keys, link.direction).unwrap_or(&default_port).clone());
         }

@@ -20,26 +20,14 @@ pub fn packet_time_alone(
     carriage: Carriage,
     halt: &dyn Fn() -> bool,
 ) -> Option<SimDuration> {
-    // Its links and their nodes alone, in a chain; those of requests behind them.
     let back = requests_over(&route.iter().map(|link| link.0).collect::<Vec<_>>());
     let back = if carriage.is_read { &back[..] } else { &[] };
-    let length = route.len() as u32;
-    let there =
-        (0..).zip(route).map(|(at, link)| LinkSettings { from: at, to: at + 1, ..settings.links[link.index()] });
-    let and_back = (0..).zip(back).map(|(at, &link)| LinkSettings {
-        from: length - at,
-        to: length - at - 1,
-        ..settings.links[link as usize]
-    });
-    let links = there.chain(and_back);
-    let first = fabric.link(*route.first()?).from;
-    let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
-    let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
-    let network = Network::new(links.collect(), nodes, 2).ok()?;
+    let network = chain(settings, fabric, route, back)?;
     // Nobody is beside it: any arbiter does, and this one lets it skip ahead.
     let policy_of = vec![0; route.len() + back.len()].into();
     let engine = Engine::new(network, vec![Box::new(RoundRobin::default())], policy_of);
     let mut engine = engine.without_ages().with_most_hops(settings.most_hops);
+    let length = route.len() as u32;
     let (own, back): (Vec<u32>, Vec<u32>) = ((0..length).collect(), (length..2 * length).collect());
     let interval =
         effective(interval(settings, route[0].0, limit), &settings.links[route[0].index()], carriage.is_read);
@@ -56,6 +44,27 @@ pub fn packet_time_alone(
     };
     engine.admit(0, 0, &spec).ok()?;
     engine.step(0).ok()?;
+    end_of_first(&mut engine, halt)
+}
+
+/// The links of a route and their nodes alone, in a chain; behind them the links `back` of requests.
+fn chain(settings: &PacketSettings, fabric: &Fabric, route: &[LinkId], back: &[u32]) -> Option<Network> {
+    let length = route.len() as u32;
+    let there =
+        (0..).zip(route).map(|(at, link)| LinkSettings { from: at, to: at + 1, ..settings.links[link.index()] });
+    let and_back = (0..).zip(back).map(|(at, &link)| LinkSettings {
+        from: length - at,
+        to: length - at - 1,
+        ..settings.links[link as usize]
+    });
+    let first = fabric.link(*route.first()?).from;
+    let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
+    let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
+    Network::new(there.chain(and_back).collect(), nodes, 2).ok()
+}
+
+/// When transfer 0 ends.
+fn end_of_first(engine: &mut Engine, halt: &dyn Fn() -> bool) -> Option<SimDuration> {
     loop {
         let next = engine.advance(u64::MAX, halt).ok().filter(|next| *next != u64::MAX && !halt())?;
         while let Some((time, notice)) = engine.take_notice(next) {

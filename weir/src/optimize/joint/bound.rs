@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use weir_optimize::joint::Candidate;
 use weir_optimize::search::Objective;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S};
-use weir_scenario::{Scenario, counted};
+use weir_scenario::{ObjectiveItem, Scenario, counted};
 use weir_sim_core::{EngineId, TaskId, Work, shares};
 
 use super::super::context::SearchContext;
@@ -90,35 +90,11 @@ fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scena
     if !scenario.changes.is_empty() || has_packets {
         return None;
     }
-    let objective = context.settings.objective;
-    let items = items(objective, scenario);
     let lower = Lower::new(scenario, candidates)?;
-    // Of a throughput only what carries bytes.
-    let carries = |task: TaskId| objective != Objective::Throughput || carried(scenario, task) > 0.0;
-    let counts = counted(items, scenario.tasks.tasks().len());
-    let all = |task: TaskId| counts[task.index()] && carries(task);
-    let path = |value: f64| Bound::new(value, "the critical path");
-    let end = |tasks: &mut dyn Iterator<Item = TaskId>| tasks.map(|t| lower.ends[t.index()]).fold(0.0, f64::max);
-    let ends = || items.iter().map(|item| (item.weight, end(&mut item.tasks())));
-    let every = || (0..scenario.tasks.tasks().len() as u32).map(TaskId).filter(|&task| all(task));
-    let mut bounds = match objective {
-        Objective::Sum => vec![path(ends().map(|(weight, end)| weight * end).sum())],
-        Objective::Max => vec![path(ends().map(|(weight, end)| weight * end).fold(0.0, f64::max))],
-        Objective::Throughput => vec![path(every().map(|task| lower.least[task.index()]).fold(0.0, f64::max))],
-        _ => vec![path(end(&mut every()))],
-    };
-    if !matches!(objective, Objective::Sum | Objective::Max) {
-        let early = objective != Objective::Throughput;
-        let name = |node| scenario.node_name(node);
-        bounds.extend(lower.busiest_link(every(), early).map(|(value, link)| {
-            let link = scenario.fabric.link(link);
-            Bound::new(value, format!("the busiest link, {} → {}", name(link.from), name(link.to)))
-        }));
-        if lower.placed.as_ref().is_none_or(|devices| lower.moves_whole(devices)) {
-            bounds.extend(lower.busiest_engine(every(), early).map(|value| Bound::new(value, "the busiest engine")));
-        }
-    }
-    if let (Objective::Makespan, Some(ranks), Some(devices)) = (objective, &candidates.ranks, &lower.placed) {
+    let bounded = Bounded::of(context.settings.objective, scenario, &lower);
+    let mut bounds = vec![Bound::new(bounded.critical_path(), "the critical path")];
+    bounds.extend(bounded.of_resources());
+    if let (Objective::Makespan, Some(ranks), Some(devices)) = (bounded.objective, &candidates.ranks, &lower.placed) {
         let messages = scenario.rank_traffic().messages;
         let cut = cut::bound(&scenario.fabric, ranks.ranks(), &messages, devices);
         bounds.extend(
@@ -128,14 +104,76 @@ fn at(context: &SearchContext<'_>, candidates: &Candidates<'_>, scenario: &Scena
         );
     }
     let highest = bounds.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let value = highest.value * (1.0 - SLACK);
-    // Times are whole picoseconds.
-    let value = match objective {
-        Objective::Throughput => value / every().map(|task| carried(scenario, task)).sum::<f64>(),
-        Objective::Sum | Objective::Max => value - 0.5,
-        _ => value.ceil(),
-    };
+    let value = bounded.of_objective(highest.value * (1.0 - SLACK));
     (value > 0.0 && value.is_finite()).then_some(Bound { value, ..highest })
+}
+
+/// What the objective counts of a scenario.
+struct Bounded<'a> {
+    objective: Objective,
+    scenario: &'a Scenario,
+    lower: &'a Lower<'a>,
+    items: &'a [ObjectiveItem],
+    /// Per task.
+    counts: Vec<bool>,
+}
+
+impl<'a> Bounded<'a> {
+    fn of(objective: Objective, scenario: &'a Scenario, lower: &'a Lower<'a>) -> Self {
+        let items = items(objective, scenario);
+        let mut counts = counted(items, scenario.tasks.tasks().len());
+        if objective == Objective::Throughput {
+            // Only what carries bytes.
+            let tasks = (0..).map(TaskId);
+            counts.iter_mut().zip(tasks).for_each(|(counts, task)| *counts &= carried(scenario, task) > 0.0);
+        }
+        Self { objective, scenario, lower, items, counts }
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        (0..).map(TaskId).zip(&self.counts).filter(|(_, counts)| **counts).map(|(task, _)| task)
+    }
+
+    fn critical_path(&self) -> f64 {
+        let end = |tasks: &mut dyn Iterator<Item = TaskId>| {
+            tasks.map(|task| self.lower.ends[task.index()]).fold(0.0, f64::max)
+        };
+        let ends = self.items.iter().map(|item| item.weight * end(&mut item.tasks()));
+        match self.objective {
+            Objective::Sum => ends.sum(),
+            Objective::Max => ends.fold(0.0, f64::max),
+            Objective::Throughput => self.tasks().map(|task| self.lower.least[task.index()]).fold(0.0, f64::max),
+            _ => end(&mut self.tasks()),
+        }
+    }
+
+    /// Of the busiest link and engine; sums and largest of single ends have none.
+    fn of_resources(&self) -> Vec<Bound> {
+        let Self { objective, scenario, lower, .. } = *self;
+        if matches!(objective, Objective::Sum | Objective::Max) {
+            return Vec::new();
+        }
+        let early = objective != Objective::Throughput;
+        let name = |node| scenario.node_name(node);
+        let busiest = lower.busiest_link(self.tasks(), early).map(|(value, link)| {
+            let link = scenario.fabric.link(link);
+            Bound::new(value, format!("the busiest link, {} → {}", name(link.from), name(link.to)))
+        });
+        let mut bounds: Vec<Bound> = busiest.into_iter().collect();
+        if lower.placed.as_ref().is_none_or(|devices| lower.moves_whole(devices)) {
+            bounds.extend(lower.busiest_engine(self.tasks(), early).map(|v| Bound::new(v, "the busiest engine")));
+        }
+        bounds
+    }
+
+    /// What a time means for the objective. Times are whole picoseconds.
+    fn of_objective(&self, ps: f64) -> f64 {
+        match self.objective {
+            Objective::Throughput => ps / self.tasks().map(|task| carried(self.scenario, task)).sum::<f64>(),
+            Objective::Sum | Objective::Max => ps - 0.5,
+            _ => ps.ceil(),
+        }
+    }
 }
 
 fn carried(scenario: &Scenario, task: TaskId) -> f64 {
