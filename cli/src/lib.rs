@@ -34,6 +34,8 @@ use crate::args::{Args, Command};
 use crate::failure::{Exit, message, print};
 use crate::output::Output;
 
+pub use crate::output::save;
+
 /// Tells what plugins did wrong after their last answer.
 fn failed_plugins() -> Exit {
     let failures = weir_plugin_host::take_failures();

@@ -232,6 +232,22 @@ pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Error> {
     replaced(target, |file| file.write_all(text))
 }
 
+/// Puts bytes into a file: links are followed, and what is no file, such as a device, is written as it is.
+///
+/// # Errors
+/// It cannot be written.
+pub fn save(target: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let name = || target.display().to_string();
+    match std::fs::metadata(target) {
+        Ok(found) if found.is_dir() => Err(Error::input(format!("{} is a folder: name a file", name()))),
+        Ok(found) if !found.is_file() => {
+            let mut file = OpenOptions::new().append(true).open(target).map_err(|error| not_opened(target, &error))?;
+            file.write_all(bytes).map_err(|error| writing(&name(), &error))
+        }
+        _ => replace(target, bytes),
+    }
+}
+
 fn replaced(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let name = target.display().to_string();
     let target = resolved(target);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRecursionError, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 use weir::optimize::Watch;
 use weir::{Error, ErrorKind};
@@ -21,6 +21,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Threads that a search may have (*assumed*: more than a machine has cores, and few enough to be started).
 const MOST_THREADS: usize = 1024;
+/// Calls of policies within one another (*assumed*: more than anybody needs, and few enough threads).
+const MOST_NESTED: usize = 16;
 /// Stack of the thread that reads and runs, bytes: as the main thread of a program has it on Linux.
 const STACK: usize = 8 << 20;
 
@@ -64,10 +66,10 @@ fn go_on() -> PyResult<()> {
 }
 
 /// Counts a call while it lives.
-struct Going;
+pub(crate) struct Going;
 
 impl Going {
-    fn begin() -> PyResult<Self> {
+    pub(crate) fn begin() -> PyResult<Self> {
         if BROKEN.load(SeqCst) {
             return Err(PyRuntimeError::new_err(
                 "this process was forked while weir was running in another thread, so weir cannot run here: \
@@ -135,10 +137,13 @@ pub(crate) fn call<T: Send>(
     let _going = Going::begin()?;
     let watched = Watched::default();
     let done = py.detach(|| on_thread(progress, policies, &watched, work));
-    for warning in watched.warnings() {
-        py.import("weir._errors")?.call_method1("warn", (warning,))?;
-    }
-    done?.map_err(|error| raised(py, &error, policies))
+    let warned = watched
+        .warnings()
+        .into_iter()
+        .try_for_each(|warning| py.import("weir._errors")?.call_method1("warn", (warning,)).map(drop));
+    // Where warnings are errors, they come behind what went wrong.
+    let done = done?.map_err(|error| raised(py, &error, policies))?;
+    warned.map(|()| done)
 }
 
 /// As [`call`], on as many threads as there are cores: what searches use.
@@ -175,6 +180,11 @@ fn on_thread<T: Send>(
     let (over, ended) = mpsc::channel::<()>();
     // What the policy of a call around this one waits for ends with that call.
     let around = Around::here();
+    if around.depth() >= MOST_NESTED {
+        return Err(PyRecursionError::new_err(format!(
+            "policies call weir within one another, {MOST_NESTED} deep: let `allocate` not run what asks it again"
+        )));
+    }
     thread::scope(|scope| {
         let within = around.clone();
         let body = move || {

@@ -13,6 +13,11 @@ use crate::call::{Watched, call};
 use crate::policy::Policies;
 use crate::request::Request;
 
+/// What is wrong with an argument.
+fn of(argument: &str, error: &impl std::fmt::Display) -> Error {
+    Error::input(format!("{argument}: {error}"))
+}
+
 /// The topology of a dump, what was found, and warnings.
 #[pyfunction]
 pub(crate) fn import_topology(
@@ -24,9 +29,9 @@ pub(crate) fn import_topology(
 ) -> PyResult<(String, String)> {
     call(py, None, &Policies::none(), |watched| {
         let options = Options {
-            format: format.map(|word| word.parse()).transpose().map_err(Error::input)?,
+            format: format.map(|word| word.parse()).transpose().map_err(|error| of("format", &error))?,
             figures: if raw { weir_import::Figures::Raw } else { weir_import::Figures::Effective },
-            add: add.map(|word| word.parse()).transpose().map_err(Error::input)?,
+            add: add.map(|word| word.parse()).transpose().map_err(|error| of("add", &error))?,
         };
         let given = file.display().to_string();
         let bytes = std::fs::read(&file)

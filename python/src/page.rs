@@ -1,8 +1,8 @@
 //! The page of `weir report`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use weir::{Error, RunOptions};
 use weir_report::page::Page;
@@ -47,7 +47,7 @@ pub(crate) fn page(
     let policies = Policies::of_all(policies);
     call(py, None, &policies, |watched| {
         let until = until.as_deref().map(weir_scenario::parse_time).transpose();
-        let until = until.map_err(Error::input)?.map(|until| weir::SimTime(until.0));
+        let until = until.map_err(|error| Error::input(format!("until: {error}")))?.map(|until| weir::SimTime(until.0));
         let options = RunOptions { until, cancel: Some(watched.cancel.clone()), ..RunOptions::default() };
         let mut page = Page::default();
         if pictures {
@@ -101,20 +101,13 @@ pub(crate) fn saved(py: Python<'_>, file: PathBuf) -> Option<String> {
     })
 }
 
-/// Puts bytes into a file, which is whole or not there.
+/// Puts bytes into a file, which is whole or not there, as the command does: links are followed, and devices stay.
 #[pyfunction]
 pub(crate) fn save(py: Python<'_>, file: PathBuf, bytes: Vec<u8>) -> PyResult<()> {
-    py.detach(|| {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(".".as_ref());
-        let mut new = tempfile::Builder::new();
-        // As readable as any new file.
-        #[cfg(unix)]
-        let open = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666);
-        #[cfg(unix)]
-        new.permissions(open);
-        let mut beside = new.tempfile_in(folder)?;
-        beside.write_all(&bytes)?;
-        beside.persist(&file).map_err(|error| error.error)?;
-        Ok(())
+    let is_missing = file.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let saved = py.detach(|| weir_cli::save(&file, &bytes));
+    saved.map_err(|error| match is_missing {
+        true => PyFileNotFoundError::new_err(error.to_string()),
+        false => PyOSError::new_err(error.to_string()),
     })
 }

@@ -43,6 +43,11 @@ impl Around {
         Self(AROUND.with_borrow(Clone::clone))
     }
 
+    /// How many policies are at work, one within the call of another.
+    pub(crate) fn depth(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether a call around was interrupted.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.0.iter().any(|shared| shared.interrupted.load(SeqCst))
@@ -195,15 +200,8 @@ impl PythonArbiter {
         let number = phase.len();
         let phase = Bound::new(py, Phase::new(py, phase, self.bandwidth.clone_ref(py))?)?;
         let rates = self.object.bind(py).call_method1("allocate", (phase,))?;
-        let rates = numbers(&rates)?;
-        match rates.len() == number {
-            // NumPy makes -0.0 of 0 and a sign, and means 0.
-            true => Ok(rates.into_iter().map(|rate| rate + 0.0).collect()),
-            false => {
-                let message = format!("`allocate` returned {} rates for {number} transfers", rates.len());
-                Err(PyValueError::new_err(message))
-            }
-        }
+        // NumPy makes -0.0 of 0 and a sign, and means 0.
+        Ok(numbers(&rates, number)?.into_iter().map(|rate| rate + 0.0).collect())
     }
 }
 
@@ -222,8 +220,8 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, CallError>) -> Result<
     Python::try_attach(work).unwrap_or_else(|| Err(CallError::Failed("Python has ended".to_owned())))
 }
 
-/// What `allocate` returned, as numbers: of a list, a tuple, an array, and what else is a sequence of them.
-fn numbers(rates: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+/// What `allocate` returned, as so many numbers: of a list, a tuple, an array, and what else is a sequence of them.
+fn numbers(rates: &Bound<'_, PyAny>, number: usize) -> PyResult<Vec<f64>> {
     let py = rates.py();
     let wrong = |not: &str| {
         PyTypeError::new_err(format!("`allocate` must return a rate for each transfer, in bytes per second{not}"))
@@ -232,21 +230,34 @@ fn numbers(rates: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if is_bytes || (rates.is_instance_of::<PyMemoryView>() && rates.getattr("itemsize")?.eq(1)?) {
         return Err(wrong(", not bytes of memory"));
     }
-    let rates = match rates.hasattr("tolist")? {
-        true => rates.call_method0("tolist")?,
-        false => rates.clone(),
-    };
     let caused = |error| {
         let wrong = wrong("");
         wrong.set_cause(py, Some(error));
         wrong
     };
-    let rates: Vec<Bound<'_, PyAny>> = rates.extract().map_err(caused)?;
-    let number = |rate: Bound<'_, PyAny>| match is_flag(&rate)? {
-        true => Err(wrong(", not True and False")),
-        false => rate.extract().map_err(caused),
+    let counted = |length: usize| match length == number {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!("`allocate` returned {length} rates for {number} transfers"))),
     };
-    rates.into_iter().map(number).collect()
+    // Before memory is taken for what may have no end.
+    if rates.hasattr("__len__")? {
+        counted(rates.len().map_err(caused)?)?;
+    }
+    let listed = if rates.hasattr("tolist")? { rates.call_method0("tolist")? } else { rates.clone() };
+    // Neither a set nor a dict, whose order is none of transfers.
+    if !listed.hasattr("__getitem__")? || listed.hasattr("keys")? {
+        return Err(wrong(", in the order of the phase"));
+    }
+    counted(listed.len().map_err(caused)?)?;
+    let value = |rate: PyResult<Bound<'_, PyAny>>| {
+        let rate = rate?;
+        match is_flag(&rate)? {
+            true => Err(wrong(", not True and False")),
+            false => rate.extract().map_err(caused),
+        }
+    };
+    let rates: Vec<f64> = listed.try_iter().map_err(caused)?.take(number + 1).map(value).collect::<PyResult<_>>()?;
+    counted(rates.len()).map(|()| rates)
 }
 
 /// Whether this is True or False, of NumPy, too.

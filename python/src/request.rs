@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use weir::{Error, Input, LoadOptions, Opened, Opener, Registry, Scenario};
 use weir_plugin_host::Place;
 
-use crate::call::{Watched, call};
+use crate::call::{Going, Watched, call};
 use crate::policy::Policies;
 
 /// A scenario to be read, with changes.
@@ -44,6 +44,8 @@ impl Request {
         policies: Vec<(String, Py<PyAny>, bool)>,
         py: Python<'_>,
     ) -> PyResult<Self> {
+        // A child of a fork must know of this, too.
+        let _going = Going::begin()?;
         let policies = Policies::new(policies);
         let registry = py.detach(|| registry(&policies, &plugins, program.as_deref()));
         let registry = registry.map_err(|error| crate::fault::raised(py, &error, &policies))?;

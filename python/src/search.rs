@@ -45,8 +45,8 @@ impl Asked {
         let shard = self.shard.map(|(index, count)| Shard::new(index, count).map_err(Error::input));
         Ok(SearchOptions {
             vary: self.vary()?,
-            method: parsed(self.method.as_deref())?,
-            objective: parsed(self.objective.as_deref())?,
+            method: parsed("method", self.method.as_deref())?,
+            objective: parsed("objective", self.objective.as_deref())?,
             exact: self.exact,
             budget: budget.transpose()?.map(|time| Duration::from_nanos(time.0 / 1000)),
             candidates: self.candidates,
@@ -62,7 +62,8 @@ impl Asked {
 
 impl Asked {
     fn vary(&self) -> Result<Option<Vary>, Error> {
-        let kinds = self.vary.iter().map(|word| parsed(Some(word))).collect::<Result<Vec<Option<Vary>>, _>>()?;
+        let kinds =
+            self.vary.iter().map(|word| parsed("vary", Some(word))).collect::<Result<Vec<Option<Vary>>, _>>()?;
         let kinds: Vec<Vary> = kinds.into_iter().flatten().collect();
         match Vary::of(&kinds) {
             None if !kinds.is_empty() => Err(Error::input("vary names something twice: name each of what varies once")),
@@ -71,8 +72,8 @@ impl Asked {
     }
 }
 
-fn parsed<T: std::str::FromStr<Err = String>>(word: Option<&str>) -> Result<Option<T>, Error> {
-    word.map(|word| word.parse().map_err(|error: String| Error::input(format!("{word}: {error}")))).transpose()
+fn parsed<T: std::str::FromStr<Err = String>>(option: &str, word: Option<&str>) -> Result<Option<T>, Error> {
+    word.map(|word| word.parse().map_err(|error: String| Error::input(format!("{option}: {error}")))).transpose()
 }
 
 /// Searches under the first arbiter. `edit` is one more change of the scenario.

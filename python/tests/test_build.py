@@ -136,3 +136,38 @@ def test_keys_without_a_parameter() -> None:
     assert weir.Scenario("x", values={"ranks": ["a"]}).to_dict() == {
         "weir": 1, "topology": "x", "ranks": ["a"], "workload": [],
     }
+
+
+def test_what_to_dict_gives_is_a_copy() -> None:
+    topology = weir.Topology([weir.gpu("a", link="x"), weir.gpu("b", link="x")], [weir.link_type("x", bandwidth="1GB/s")])
+    scenario = weir.Scenario(topology, [weir.transfer("a", "b", "1GB", after=["t"])], values={"order": {"a": [["t"]]}})
+    before = scenario.to_yaml()
+    given = scenario.to_dict()
+    given["topology"]["link_types"]["x"]["bandwidth"] = "2GB/s"
+    given["workload"][0]["transfer"]["size"] = "2GB"
+    given["workload"][0]["transfer"]["after"].append("u")
+    given["order"]["a"][0].append("u")
+    assert scenario.to_yaml() == before
+
+
+def _within_itself() -> weir.Node:
+    node = weir.switch("s")
+    node.children.append(node)
+    return node
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: weir.Topology([], links=[("a", "b", "x")]), "links: each link is made by a function such as .*`weir.link`"),
+        (lambda: weir.Topology(weir.gpu("g")), "tree: give a list, not Node"),
+        (lambda: weir.Topology([], links=weir.link("a", "b", "x")), "links: give a list, not Link"),
+        (lambda: weir.Topology([], weir.link_type("x")), "link_types: give a list, not LinkType"),
+        (lambda: weir.Scenario("t", values=None), "values: give a dict of further keys, not NoneType"),
+        (lambda: weir.Topology([weir.switch("s", children=[weir.gpu("a")])]), r"one by one: switch\('s', gpu\('a'\)"),
+        (lambda: weir.Topology([_within_itself()]), "contains itself"),
+    ],
+)
+def test_parts_of_another_shape(make: Any, says: str) -> None:
+    with pytest.raises((TypeError, weir.ScenarioError), match=says):
+        make().to_yaml()

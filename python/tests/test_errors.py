@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import os
 import pickle
 import subprocess
+import threading
+import warnings
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -398,3 +401,66 @@ def test_runs_packet_by_packet_have_no_phases() -> None:
     packets = SCENARIOS / "packets" / "oldest-first.yaml"
     with pytest.raises(ValueError, match="packet by packet has none"):
         weir.run(packets, fidelity="packet", phases=True).phases
+
+
+def test_a_file_is_saved_as_the_command_saves_it(tmp_path: Path) -> None:
+    """Links are followed, permissions kept, and what is no file is written as it is."""
+    page = weir.report(FOUR)
+    private, link, pipe = tmp_path / "private.html", tmp_path / "link.html", tmp_path / "pipe"
+    private.write_text("old")
+    private.chmod(0o600)
+    link.symlink_to(private)
+    page.save(link)
+    assert link.is_symlink() and private.read_bytes() == page.html
+    assert private.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    page.save(pipe)
+    reader.join()
+    assert read == [page.html] and pipe.is_fifo()
+    with pytest.raises(FileNotFoundError, match="nowhere/x.html cannot be written: there is no folder"):
+        page.save(tmp_path / "nowhere" / "x.html")
+    with pytest.raises(OSError, match="is a folder: name a file"):
+        page.save(tmp_path)
+    with pytest.raises(weir.ScenarioError, match="file: the path is empty"):
+        page.save("")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: weir.optimize(FOUR, vary="order", method="x"), "^method: `x` is not one of"),
+        (lambda: weir.optimize(FOUR, vary="order", objective="x"), "^objective: `x` is not one of"),
+        (lambda: weir.optimize(FOUR, vary=_any(5)), "^vary: give text"),
+        (lambda: weir.report(FOUR, until="x"), "^until: "),
+        (lambda: weir.import_topology(FOUR, format="x"), "^format: "),
+        (lambda: weir.import_topology(FOUR, add="x"), "^add: "),
+        (lambda: weir.run(FOUR, plugin=""), "^plugin: the path is empty"),
+        (lambda: weir.calibrate(FOUR, _any(b"x")), "^logs: give a path, not bytes"),
+        (lambda: weir.run(FOUR, progress=_any("x")), "^progress: give True or False"),
+        (lambda: weir.run(FOUR, set={"workload[0].transfer.size": None}), "^set: give `workload"),
+        (lambda: weir.sweep(FOUR, {}), "^grid: give lists of values"),
+    ],
+)
+def test_what_is_wrong_begins_with_the_argument(call: Any, says: str) -> None:
+    with pytest.raises((TypeError, weir.ScenarioError), match=says):
+        call()
+
+
+def _any(value: Any) -> Any:
+    return value
+
+
+def test_warnings_that_are_errors_hide_no_error() -> None:
+    """What a run warns of comes behind what ends it."""
+
+    class Wrong:
+        def allocate(self, phase: weir.Phase) -> Any:
+            raise ZeroDivisionError("no rates")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(weir.PolicyError, match="no rates"):
+            weir.run(FOUR, arbiter=Wrong, until="1s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import gc
+import itertools
 import shutil
 import subprocess
 import sys
@@ -115,6 +116,26 @@ class Listing:
         raise ZeroDivisionError("no list")
 
 
+class Endless:
+    """Says that it has four rates, and gives more and more."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, at: int) -> float:
+        return 1.0
+
+    def __iter__(self) -> Any:
+        return itertools.repeat(1.0)
+
+
+class Within:
+    """Runs what asks it again."""
+
+    def allocate(self, phase: weir.Phase) -> Any:
+        return [weir.run(FOUR, arbiter=Within).makespan] * len(phase)
+
+
 def _forever(phase: weir.Phase) -> Any:
     return _forever(phase)
 
@@ -126,6 +147,11 @@ def _forever(phase: weir.Phase) -> Any:
         (lambda p: [1.0], ValueError, "returned 1 rates for 4 transfers"),
         (lambda p: [], ValueError, "returned 0 rates"),
         (lambda p: [1.0] * 5, ValueError, "returned 5 rates"),
+        # No memory is taken for what is far too long, or has no end.
+        (lambda p: range(10**15), ValueError, "returned 1000000000000000 rates for 4 transfers"),
+        (lambda p: numpy.broadcast_to(1.0, 10**12), ValueError, "returned 1000000000000 rates"),
+        (lambda p: Endless(), ValueError, "returned 5 rates"),
+        (lambda p: [weir.run(FOUR, arbiter=Within).makespan] * 4, weir.PolicyError, "within one another, 16 deep"),
         (lambda p: None, TypeError, "a rate for each transfer"),
         (lambda p: 3.0, TypeError, "a rate for each transfer"),
         (lambda p: "fast", TypeError, "a rate for each transfer"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import signal
@@ -10,12 +11,14 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import sample
 from conftest import FOUR, FOUR_PS, SCENARIOS
 
 import weir
+from weir._command import program
 
 
 
@@ -180,8 +183,12 @@ print(weir.run({four!r}).makespan_ps)
             "",
             "weir.optimize({stencil!r}, vary=['order', 'placement'], candidates=10**9)",
         ),
+        (
+            "import tempfile; folder = tempfile.TemporaryDirectory(); pipe = folder.name + '/pipe'; os.mkfifo(pipe)",
+            "weir.run(pipe)",
+        ),
     ],
-    ids=["run", "sweep", "policy", "policy in a policy", "second policy", "calibrate", "validate", "policy that is made", "report", "whatif", "optimize"],
+    ids=["run", "sweep", "policy", "policy in a policy", "second policy", "calibrate", "validate", "policy that is made", "report", "whatif", "optimize", "pipe"],
 )
 def test_ctrl_c(setup: str, call: str) -> None:
     tests = os.path.dirname(__file__)
@@ -195,6 +202,44 @@ def test_ctrl_c(setup: str, call: str) -> None:
     assert first.startswith("interrupted") and last == str(FOUR_PS)
     # 100 ms on a machine that is free; *assumed*, one that runs tests takes longer.
     assert float(first.split()[1]) < 5
+
+
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(FOUR.read_text(),))
+    writer.start()
+    assert weir.run(pipe, folder=FOUR.parent, library=SCENARIOS).makespan_ps == FOUR_PS
+    writer.join()
+
+
+class Log:
+    """What some programs put in the place of stderr."""
+
+    def write(self, text: str) -> None:
+        pass
+
+    def flush(self) -> None:
+        pass
+
+
+def test_progress_where_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stderr in (Log(), None, closed):
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert weir.run(FOUR).makespan_ps == FOUR_PS
+
+
+def test_a_script_is_never_taken_for_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "weir_study.py"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    found = program()
+    assert found is not None and os.path.basename(found) in ("weir", "weir.exe")
+    for argv in ([str(script)], []):
+        monkeypatch.setattr(sys, "argv", argv)
+        assert program() == found
 
 
 def test_progress_is_told() -> None:

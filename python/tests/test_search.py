@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sample
@@ -183,6 +184,15 @@ def test_dask() -> None:
         )
         with pytest.raises(weir.ScenarioError):
             weir.sweep(FOUR, {"nowhere": [1]}, client=client)
+        # What workers warn of is told here, once.
+        small = {f"workload[{at}].transfer.size": "100kB" for at in range(4)}
+        with pytest.warns(weir.ScenarioWarning, match="the arbiter") as warned:
+            weir.sweep(FOUR, {"workload[0].transfer.size": ["100kB", "200kB"]}, fidelity="packet", arbiter="max-min", set=small, client=client)
+        assert len({str(each.message) for each in warned}) == len(warned)
+        # Options are looked at before any worker is asked.
+        wrong: Any = {"colour": "red"}
+        with pytest.raises(TypeError, match="no option 'colour'"):
+            weir.sweep(FOUR, GRID, client=client, **wrong)
     for no_client in (3, object(), pytest):
         with pytest.raises(TypeError, match=r"dask.distributed.Client nor the module ray"):
             weir.sweep(FOUR, GRID, client=no_client)

@@ -40,9 +40,12 @@ def _map(name: str, value: Any, of: str) -> dict[str, Any]:
 
 
 def _path(name: str, value: Any) -> str:
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
-    raise TypeError(f"{name}: give a path, not {type(value).__name__}")
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise TypeError(f"{name}: give a path, not {type(path).__name__}")
+    if not path:
+        raise ScenarioError(f"{name}: the path is empty: name a file")
+    return path
 
 
 def _number(name: str, value: Any) -> float:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
-from ._yaml import dump
+from ._yaml import bounded, dump
 
 Data = Any
 """Text, numbers, booleans, lists and dicts."""
@@ -26,7 +26,7 @@ class LinkType:
 
     def to_dict(self) -> dict[str, Data]:
         """The type as a map, without its name."""
-        return self.values
+        return _once(f"link type {self.name!r}", [_values(self.values)])
 
 
 @dataclass
@@ -41,9 +41,9 @@ class Node:
 
     def to_dict(self) -> dict[str, Data]:
         """The node as a map, without its name."""
-        children = _named(self.children, "two nodes are", "child")
         what = f"node {self.name!r}"
-        return _once(what, [{"kind": self.kind}, self.values, {"children": children or None}])
+        children = _named(f"{what}, children", self.children, "child", Node)
+        return _once(what, [{"kind": self.kind}, _values(self.values), {"children": children or None}])
 
 
 @dataclass
@@ -70,15 +70,15 @@ class Topology:
 
     def to_dict(self) -> dict[str, Data]:
         """The topology as a map."""
-        types = _named(self.link_types, "two link types are", "type")
-        tree = _named(self.tree, "two nodes are", "root")
-        links = [each.to_dict() for each in self.links]
-        parts = [{"link_types": types or None}, self.values, {"tree": tree}, {"links": links or None}]
-        return _once("topology", parts)
+        types = _named("link_types", self.link_types, "type", LinkType)
+        tree = _named("tree", self.tree, "root", Node)
+        links = [each.to_dict() for each in _each("links", self.links, "link", Link)]
+        own = _values(self.values)
+        return _once("topology", [{"link_types": types or None}, own, {"tree": tree}, {"links": links or None}])
 
     def to_yaml(self) -> str:
         """The topology as a file of its own."""
-        return dump({"weir": 1, **self.to_dict()})
+        return bounded(lambda: dump({"weir": 1, **self.to_dict()}))
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Operation:
 
     def to_dict(self) -> dict[str, Data]:
         """The operation as a map."""
-        return {self.key: self.values}
+        return {self.key: _once(self.key, [_values(self.values)])}
 
 
 @dataclass
@@ -120,23 +120,44 @@ class Scenario:
         if not isinstance(self.workload, Sequence):
             raise TypeError(f"workload: give a list of items, not {type(self.workload).__name__}")
         items = [o.to_dict() if isinstance(o, Operation) else o for o in self.workload]
-        return _once("scenario", [own, self.values, {"workload": items}])
+        return _once("scenario", [own, _values(self.values), {"workload": items}])
 
     def to_yaml(self) -> str:
         """The scenario as a file for the command: it gives the same result, to the picosecond."""
-        return dump(self.to_dict())
+        return bounded(lambda: dump(self.to_dict()))
 
 
-def _named(parts: Sequence[Node] | Sequence[LinkType], two: str, each: str) -> dict[str, Data]:
+_Part = TypeVar("_Part", LinkType, Node, Link)
+
+
+def _each(name: str, parts: Any, each: str, kind: type[_Part]) -> Sequence[_Part]:
+    """A list of parts of one kind."""
+    if not isinstance(parts, (list, tuple)):
+        raise TypeError(f"{name}: give a list, not {type(parts).__name__}")
+    for part in parts:
+        if not isinstance(part, kind):
+            functions = "`weir.gpu`, `weir.link_type` or `weir.link`"
+            raise TypeError(f"{name}: each {each} is made by a function such as {functions}, not {part!r}")
+    return parts
+
+
+def _named(name: str, parts: Any, each: str, kind: type[LinkType] | type[Node]) -> dict[str, Data]:
     """What each part says, by its name."""
     named: dict[str, Data] = {}
-    for part in parts:
-        if not isinstance(part, (Node, LinkType)):
-            raise TypeError(f"each {each} is made by a function such as `weir.gpu` or `weir.link_type`, not {part!r}")
+    own: Sequence[Node] | Sequence[LinkType]
+    own = _each(name, parts, each, Node) if kind is Node else _each(name, parts, each, LinkType)
+    for part in own:
         if part.name in named:
-            raise ValueError(f"{two} called {part.name!r}: give each {each} a name of its own")
+            two = "two nodes" if kind is Node else "two link types"
+            raise ValueError(f"{name}: {two} are called {part.name!r}: give each {each} a name of its own")
         named[part.name] = part.to_dict()
     return named
+
+
+def _values(values: Any) -> Mapping[str, Data]:
+    if not isinstance(values, Mapping):
+        raise TypeError(f"values: give a dict of further keys, not {type(values).__name__}")
+    return values
 
 
 def _once(what: str, parts: Sequence[Mapping[str, Data]]) -> dict[str, Data]:
@@ -148,8 +169,15 @@ def _once(what: str, parts: Sequence[Mapping[str, Data]]) -> dict[str, Data]:
                 continue
             if key in own:
                 raise ValueError(f"{what}: `{key}` is given twice: give it once, by the parameter that it has")
-            own[key] = value
+            own[key] = _copied(value)
     return own
+
+
+def _copied(value: Data) -> Data:
+    """Dicts and lists anew: who changes what `to_dict` gave changes nothing else."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def _known(what: str, /, **values: Data) -> dict[str, Data]:
@@ -169,6 +197,8 @@ def link(first: str, second: str, type: Data) -> Link:
 
 def node(name: str, *children: Node, kind: str | None = None, link: Data = None, **more: Data) -> Node:
     """A node of any kind; brackets in the name make several: ``gpu[0-7]``."""
+    if isinstance(more.get("children"), (Node, list, tuple)):
+        raise TypeError(f"node {name!r}: give the nodes below it one by one: switch('s', gpu('a'), gpu('b'))")
     return Node(name, kind, list(children), _known(f"node {name!r}", link=link, **more))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
@@ -11,7 +12,7 @@ from . import _weir
 from ._arguments import _count, _flag, _listed, _map, _number, _path, _some, _text, _used
 from ._build import Scenario, Topology
 from ._command import program
-from ._errors import ScenarioError
+from ._errors import ScenarioError, ScenarioWarning, warn
 from ._policy import is_policy, name_of
 from ._progress import Hook, Progress
 from ._results import Comparison, Result, Search, WhatIf
@@ -101,20 +102,27 @@ def _request(
         else:
             what = each.__name__ if isinstance(each, type) else type(each).__name__
             raise TypeError(f"arbiter: give a name, a map or a policy: {what} has no method `allocate`")
+    file: str | None
+    text: str | None
     if isinstance(source, (Scenario, Topology)):
         file, text, name = None, source.to_yaml(), f"<{type(source).__name__}>"
     elif isinstance(source, Mapping):
         file, text, name = None, dump(source), "<dict>"
     elif isinstance(source, (str, os.PathLike)):
-        file, text, name = os.fspath(source), None, ""
+        path = _path("a scenario", source)
+        file, text, name = path, None, ""
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            # Python's own reading of a pipe ends with Ctrl-C.
+            folder = os.path.dirname(path) if folder is None else folder
+            file, text, name = None, _read(path), path
     else:
         raise TypeError(f"a scenario is a file, a dict or a weir.Scenario, not {type(source).__name__}")
     return _weir.Request(
         file,
         text,
         name=name,
-        folder=_path("folder", folder) if folder is not None else os.curdir,
-        set=[(path, flow(value, path)) for path, value in set.items()],
+        folder=_path("folder", folder) if folder else os.curdir,
+        set=[(path, _set(path, value)) for path, value in set.items()],
         arbiters=arbiters,
         fidelity=[flow(each, "fidelity") for each in _some("fidelity", fidelity)],
         library=None if library is None else _path("library", library),
@@ -122,6 +130,20 @@ def _request(
         program=program() if plugin else None,
         policies=policies,
     )
+
+
+def _set(path: str, value: Any) -> str:
+    if value is None:
+        raise TypeError(f"set: give `{path}` a value: None is none")
+    return flow(value, path)
+
+
+def _read(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8") as pipe:
+            return pipe.read()
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{file}: not text in UTF-8 ({error})") from None
 
 
 # As many as the command has.
@@ -228,7 +250,7 @@ def _search(
     threads: int | None = None,
 ) -> _weir.AskedOfSearch:
     return {
-        "vary": [str(word) for word in _listed(vary)],
+        "vary": [_text("vary", word) or "" for word in _listed(vary)],
         "method": _text("method", method),
         "objective": _text("objective", objective),
         "exact": _flag("exact", exact),
@@ -315,7 +337,9 @@ def sweep(
 def _axes(grid: Mapping[str, Iterable[Any]]) -> str:
     """The paths with their values, as the inside of a map."""
     axes = []
-    for path, values in _map("grid", grid, "lists of values by their path").items():
+    if not _map("grid", grid, "lists of values by their path"):
+        raise ScenarioError("grid: give lists of values by their path, such as {'arbiter.tau': [0.1, 0.2]}")
+    for path, values in grid.items():
         if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
             raise TypeError(f"{path}: give a list of values, not {type(values).__name__}")
         listed = ", ".join(element(value, f"{path}[{at}]") for at, value in enumerate(values))
@@ -323,17 +347,21 @@ def _axes(grid: Mapping[str, Iterable[Any]]) -> str:
     return ", ".join(axes)
 
 
-def _part(source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: Reading) -> str:
-    """A part of a sweep, on a worker, which has one thread for it."""
+def _part(
+    source: Any, edit: tuple[str, str], shard: tuple[int, int], reading: Reading
+) -> tuple[str, list[str]]:
+    """A part of a sweep, on a worker, which has one thread for it, and what it warns of."""
     asked = _search("parameters", method="exhaustive", shard=shard, timing=False, threads=1)
-    part = _weir.optimize(_request(source, **reading), asked, edit, None).part()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        part = _weir.optimize(_request(source, **reading), asked, edit, None).part()
     assert part is not None, "a search that is split gives parts"
-    return part
+    return part, [str(each.message) for each in warned if issubclass(each.category, ScenarioWarning)]
 
 
 def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading) -> _weir.Search:
     # Workers have folders of their own.
-    sent = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else source
+    sent = os.path.abspath(_path("a scenario", source)) if isinstance(source, (str, os.PathLike)) else source
     reading = {**reading, "folder": reading.get("folder") or os.curdir}
     for key in ("library", "folder"):
         if reading.get(key) is not None:
@@ -354,5 +382,10 @@ def _merged(client: Any, source: Source, edit: tuple[str, str], reading: Reading
         )
     if count == 0:
         raise ValueError("client: the cluster has no workers")
+    # Wrong options are told here, once.
+    _request(source if isinstance(source, (Scenario, Topology, Mapping)) else {}, **reading)
     shards = ((index, count) for index in range(1, count + 1))
-    return _weir.merge(gather([start(sent, edit, shard, reading) for shard in shards]))
+    parts = gather([start(sent, edit, shard, reading) for shard in shards])
+    for text in dict.fromkeys(text for _, texts in parts for text in texts):
+        warn(text)
+    return _weir.merge([part for part, _ in parts])

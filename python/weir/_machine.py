@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from . import _weir
 from ._arguments import _flag, _number, _path, _text, _used
 from ._calls import Reading, Source, _only, _request, saved
+from ._errors import warn
 from ._results import Result, _Text
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ImportedTopology(_Text):
 
     def save(self, file: File) -> None:
         """Writes the topology: a scenario names it by ``topology:``."""
-        _weir.save(os.fspath(file), self.yaml.encode())
+        _weir.save(_path("file", file), self.yaml.encode())
 
 
 class Calibration(_Text):
@@ -58,7 +59,7 @@ class Calibration(_Text):
 
     def save(self, file: File) -> None:
         """Writes the topology with these values."""
-        _weir.save(os.fspath(file), self.yaml.encode())
+        _weir.save(_path("file", file), self.yaml.encode())
 
 
 class Validation(_Text):
@@ -90,25 +91,29 @@ class Page:
 
     def save(self, file: File) -> None:
         """Writes the page; the file is whole or not there."""
-        _weir.save(os.fspath(file), self.html)
+        _weir.save(_path("file", file), self.html)
 
     def save_pictures(self, folder: File) -> None:
         """Writes the pictures into a folder, which is made where there is none."""
         if not self._drawn:
             raise ValueError("this page has no pictures: make it with `pictures=True`")
+        folder = _path("folder", folder)
         os.makedirs(folder, exist_ok=True)
         for name, svg in self.pictures.items():
-            _weir.save(os.path.join(os.fspath(folder), name), svg.encode())
+            _weir.save(os.path.join(folder, name), svg.encode())
 
     def show(self) -> None:
         """Shows the page: in a notebook below the cell, else in the browser."""
         ipython: Any = sys.modules.get("IPython")
-        if ipython is not None and ipython.get_ipython() is not None:
+        shell = None if ipython is None else ipython.get_ipython()
+        # IPython in a terminal has no kernel, and shows no pages.
+        if getattr(shell, "kernel", None) is not None:
             ipython.display.display(self)
             return
         with tempfile.NamedTemporaryFile(suffix=".html", delete=False) as file:
             file.write(self.html)
-        webbrowser.open(Path(file.name).as_uri())
+        if not webbrowser.open(Path(file.name).as_uri()):
+            warn(f"no browser opens {file.name}: open it yourself, or `save` the page elsewhere")
 
     def _repr_html_(self) -> str:
         content = html.escape(self.html.decode())
@@ -144,7 +149,7 @@ def calibrate(
 
     ``hold_out`` is the share of the groups that only test the fit.
     """
-    files = logs if isinstance(logs, Iterable) and not isinstance(logs, str) else [logs]
+    files = logs if isinstance(logs, Iterable) and not isinstance(logs, (str, bytes)) else [logs]
     names = [_path("logs", file) for file in files]
     own = (_flag("per_link", per_link), _number("hold_out", hold_out))
     return Calibration(*_weir.calibrate(_request(topology, **reading), names, *own))

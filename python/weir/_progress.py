@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from ._arguments import _flag
+
 Hook = Callable[[int, int], None]
 
 
@@ -19,6 +21,8 @@ class Progress:
     """
 
     def __init__(self, show: bool | Hook | None, what: str) -> None:
+        if show is not None and not callable(show):
+            show = _flag("progress", show)
         self._show, self._what = show, what
         self._bar: Any = None
 
@@ -47,7 +51,11 @@ class Progress:
 
 
 def _is_watched() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        # There is none, it is closed, or it is a log.
+        return False
 
 
 def _tqdm() -> Any:

@@ -131,7 +131,7 @@ class Result(_Text):
             )
         if len(sent) <= _MOST_NAMES:
             ax.set_yticks(range(len(sent)), [_plain(row[0]) for row in sent])
-        ax.invert_yaxis()
+        _downwards(ax)
         ax.set(xlabel="time / s", title=_plain(f"{self.scenario}, {self.arbiter}"))
         if causes:
             ax.legend()
@@ -144,9 +144,15 @@ class Result(_Text):
         rows = zip(table["from"], table["to"], table["utilisation"])
         busy = sorted(((u or 0.0, _plain(f"{a} → {b}")) for a, b, u in rows), key=lambda row: -row[0])[:most]
         ax.barh([name for _, name in busy], [100 * share for share, _ in busy])
-        ax.invert_yaxis()
+        _downwards(ax)
         ax.set(xlabel="utilisation / %", title=_plain(f"{self.scenario}, {self.arbiter}"))
         return ax
+
+
+def _downwards(ax: Any) -> None:
+    """The first row on top, also on axes that have a picture."""
+    if not ax.yaxis_inverted():
+        ax.invert_yaxis()
 
 
 # Rows that can be named on an axis; assumed, of a picture as matplotlib makes it by default.

@@ -7,10 +7,12 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ._errors import ScenarioError
 from ._policy import is_policy
+
+_Made = TypeVar("_Made")
 
 _PLAIN = re.compile(
     r"[A-Za-z_][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*"
@@ -40,16 +42,17 @@ def dump(data: Mapping[str, Any]) -> str:
           size: 1MB
     """
     lines: list[str] = []
-    _bounded(lambda: _mapping(data, "", "", lines))
+    bounded(lambda: _mapping(data, "", "", lines))
     return "".join(f"{line}\n" for line in lines)
 
 
 def flow(value: Any, path: str) -> str:
     """A value in one line. Text is taken as the YAML that it is, as ``--set`` takes it."""
-    return str.__str__(value) if isinstance(value, str) else _bounded(lambda: _flow(value, path))
+    return str.__str__(value) if isinstance(value, str) else bounded(lambda: _flow(value, path))
 
 
-def _bounded(write: Callable[[], Any]) -> Any:
+def bounded(write: Callable[[], _Made]) -> _Made:
+    """What `write` makes; of data without an end an error that says so."""
     try:
         return write()
     except RecursionError:
