@@ -186,8 +186,8 @@ pub(crate) struct RunArgs {
     /// Draw the transfers over time, no wider than the terminal
     #[arg(long, conflicts_with_all = ["json", "stream", "output"])]
     pub(crate) plot: bool,
-    /// Report the peak load of every link in runs of 20,000 transfers or more, too (slower; otherwise some peaks are
-    /// unknown)
+    /// Report the peak load of every link in large runs, too: of 20,000 transfers or more, under pcie-congestion of 1,000
+    /// (slower; otherwise some peaks are unknown)
     #[arg(long)]
     pub(crate) peaks: bool,
     #[command(flatten)]

@@ -19,9 +19,8 @@ use crate::cause::{cause_text, place_text};
 use crate::json::{OperationRow, RunJson, TransferRow, write_line};
 use crate::run::params_text;
 use crate::saved::{self, SavedError};
-use crate::spread::EndSpreadJson;
 use crate::text::ROWS;
-use crate::{Detail, EndSpread, ResultKind, Run};
+use crate::{Detail, ResultKind, Run};
 pub use deviation::Deviation;
 use likeness::Likeness;
 use rows::{ById, RowsById, Subject};
@@ -88,7 +87,7 @@ impl Column {
             is_packets: run.outcome.packets.is_some(),
             held: run.transfers().take(ROWS).filter_map(held).collect(),
             measured: run.spread.map(|spread| MeasuredBy { jitter: spread.jitter, seeds: spread.seeds }),
-            makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan)),
+            makespan: timed(run.complete().then_some(run.outcome.makespan.0), run.spread.map(|s| s.makespan.width())),
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), transfer(run, t))).collect(),
             operations: planned.map(|planned| (planned.id.to_string(), operation(run, planned))).collect(),
             result: keep.map(result).transpose()?,
@@ -114,11 +113,11 @@ impl Column {
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
         let transfer = |t: &TransferRow<'_>| Timed {
             subject: Some(Subject::transfer(&t.from, &t.to, t.bytes)),
-            ..since(t.ready_s, t.end_ps, t.end_spread_s)
+            ..since(t.ready_s, t.end_ps, t.time_spread_s)
         };
         let operation = |o: &OperationRow<'_>| Timed {
             subject: Some(Subject::operation(&o.kind)),
-            ..since(o.start_s, o.end_ps, o.end_spread_s)
+            ..since(o.start_s, o.end_ps, o.time_spread_s)
         };
         Ok(Self {
             file: format!("{file} ({})", run.file),
@@ -130,7 +129,11 @@ impl Column {
             is_packets: run.hops.is_some(),
             held: run.transfers.at_hand().iter().take(ROWS).filter_map(held).collect(),
             measured: spread.map(|spread| MeasuredBy { jitter: SimDuration(ps(spread.jitter_s)), seeds: spread.seeds }),
-            makespan: saved_time(run.complete.then_some(run.makespan_ps), spread.map(|spread| spread.makespan_s)),
+            makespan: Timed {
+                time: run.complete.then_some(run.makespan_ps),
+                spread: spread.map(|spread| ps(spread.makespan_s.max).saturating_sub(ps(spread.makespan_s.min))),
+                subject: None,
+            },
             transfers: transfers.map(|t| (t.id.to_string(), transfer(t))).collect(),
             operations: planned.map(|o| (o.id.to_string(), operation(o))).collect(),
             result: Some(result.to_owned()),
@@ -177,26 +180,23 @@ fn transfer(run: &Run<'_>, task: TaskId) -> Timed {
         let name = |node| run.scenario.node_name(node);
         Some(Subject::transfer(name(carried.from), name(carried.to), bytes))
     });
-    Timed { subject, ..timed(time, run.spread.and_then(|spread| spread.transfer(task))) }
+    Timed { subject, ..timed(time, run.spread.and_then(|spread| Some(spread.transfer(task)?.time))) }
 }
 
 /// From release to end of an operation.
 fn operation(run: &Run<'_>, planned: &PlannedOperation) -> Timed {
     let time = run.simulated(planned).map(|span| span.0);
     let subject = Some(Subject::operation(&planned.kind));
-    Timed { subject, ..timed(time, run.spread.and_then(|spread| spread.operation(planned))) }
+    Timed { subject, ..timed(time, run.spread.and_then(|spread| Some(spread.operation(planned)?.time))) }
 }
 
-fn timed(time: Option<u64>, range: Option<EndSpread>) -> Timed {
-    Timed { time, spread: range.map(|range| range.width().0), subject: None }
+fn timed(time: Option<u64>, spread: Option<SimDuration>) -> Timed {
+    Timed { time, spread: spread.map(|spread| spread.0), subject: None }
 }
 
-fn since(start_s: Option<f64>, end_ps: Option<u64>, range: Option<EndSpreadJson>) -> Timed {
-    saved_time(start_s.zip(end_ps).map(|(start, end)| end.saturating_sub(ps(start))), range)
-}
-
-fn saved_time(time: Option<u64>, range: Option<EndSpreadJson>) -> Timed {
-    Timed { time, spread: range.map(|range| ps(range.max).saturating_sub(ps(range.min))), subject: None }
+fn since(start_s: Option<f64>, end_ps: Option<u64>, spread_s: Option<f64>) -> Timed {
+    let time = start_s.zip(end_ps).map(|(start, end)| end.saturating_sub(ps(start)));
+    Timed { time, spread: spread_s.map(ps), subject: None }
 }
 
 /// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.

@@ -69,7 +69,7 @@ pub use run::{ArbiterInfo, Run, titled};
 pub use saved::SavedError;
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution, StoppedCandidates};
 pub use snapshot::{RunDifference, RunSnapshot, Snapshot, SnapshotDifference, SnapshotError, Tolerance};
-pub use spread::{EndSpread, Spread};
+pub use spread::{EndSpread, OwnSpread, Spread};
 pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]

@@ -47,29 +47,38 @@ pub struct Spread {
     pub seeds: u32,
     /// The makespans.
     pub makespan: EndSpread,
-    /// The ends of all transfers, and by their releases those of the operations that models planned; ascending.
-    ends: Vec<(TaskId, EndSpread)>,
+    /// Of all transfers, and by their releases of the operations that models planned; ascending.
+    all: Vec<(TaskId, OwnSpread)>,
+}
+
+/// Of one transfer or operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwnSpread {
+    /// Its ends.
+    pub end: EndSpread,
+    /// The longest less the shortest time from ready to end: what happens before it is ready is none of it.
+    pub time: SimDuration,
 }
 
 impl Spread {
-    /// Of runs with so many seeds, in which a transfer starts later by less than `jitter`. `ends` has the transfers by id,
+    /// Of runs with so many seeds, in which a transfer starts later by less than `jitter`. `all` has the transfers by id,
     /// and the operations that models planned by the ids of their releases.
     #[must_use]
-    pub fn new(jitter: SimDuration, seeds: u32, makespan: EndSpread, mut ends: Vec<(TaskId, EndSpread)>) -> Self {
-        ends.sort_by_key(|&(task, _)| task);
-        Self { jitter, seeds, makespan, ends }
+    pub fn new(jitter: SimDuration, seeds: u32, makespan: EndSpread, mut all: Vec<(TaskId, OwnSpread)>) -> Self {
+        all.sort_by_key(|&(task, _)| task);
+        Self { jitter, seeds, makespan, all }
     }
 
-    /// The ends of a transfer; `None` of other tasks.
+    /// Of a transfer; `None` of other tasks.
     #[must_use]
-    pub fn transfer(&self, task: TaskId) -> Option<EndSpread> {
-        let at = self.ends.binary_search_by_key(&task, |&(task, _)| task).ok()?;
-        Some(self.ends[at].1)
+    pub fn transfer(&self, task: TaskId) -> Option<OwnSpread> {
+        let at = self.all.binary_search_by_key(&task, |&(task, _)| task).ok()?;
+        Some(self.all[at].1)
     }
 
-    /// The ends of an operation that a model planned.
+    /// Of an operation that a model planned.
     #[must_use]
-    pub fn operation(&self, operation: &PlannedOperation) -> Option<EndSpread> {
+    pub fn operation(&self, operation: &PlannedOperation) -> Option<OwnSpread> {
         self.transfer(operation.release)
     }
 }

@@ -121,6 +121,7 @@ mod tests {
             end_s: None,
             end_ps: None,
             end_spread_s: None,
+            time_spread_s: None,
             mean_bps: Some(1.5e9),
             packets: None,
             sent_s: None,

@@ -60,7 +60,7 @@ pub use validation::{Since, Validation, measured};
 pub use weir_models::{ProgramCounts, ProgramFile, Unmatched, program_file};
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};
-pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, WhatIf, Widening};
+pub use weir_report::{CauseKind as Cause, Delay, EndSpread, OwnSpread, Spread, WhatIf, Widening};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
 pub use what_if::WhatIfOptions;
 

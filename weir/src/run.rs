@@ -225,7 +225,7 @@ impl Run {
             ready: happened(times.ready),
             start: happened(times.start),
             end: happened(times.end),
-            end_spread: self.spread.as_ref().and_then(|spread| spread.transfer(task)),
+            end_spread: self.spread.as_ref().and_then(|spread| Some(spread.transfer(task)?.end)),
             sent_bytes: self.outcome.sent_bytes[task.index()],
             alone: run.time_alone(task),
             bottleneck: bottleneck_link(run, task).map(|link| self.ends(link)),

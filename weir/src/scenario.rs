@@ -215,7 +215,7 @@ impl Scenario {
             cancel: options.cancel.clone(),
         };
         if let Some(jitter) = options.jitter {
-            run.spread = run.measure(jitter, options.cancel.as_ref())?;
+            run.spread = run.measure(jitter, options)?;
         }
         Ok(run)
     }

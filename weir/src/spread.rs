@@ -6,21 +6,20 @@
 //! seed ─► ChaCha8 ─► …                                          ─► run ─► ends ─┘
 //! ```
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use weir_plugin_api::{HORIZON, SimDuration, SimTime};
-use weir_report::{EndSpread, Spread, duration, end_of};
+use weir_report::{EndSpread, OwnSpread, Spread, duration, end_of};
 use weir_sim_core::{Outcome, Stop, TaskGraph, TaskId};
 
 use crate::{Error, Run, RunOptions};
 
 /// Most runs of one spread (*assumed*: a median needs far fewer).
 const MOST_SEEDS: u32 = 1000;
-/// Most ends of all runs together: they take 8 bytes each (*assumed*: below 1 GB).
+/// Most ends of all runs together: they take 16 bytes each (*assumed*: below 2 GB).
 const MOST_ENDS: u64 = 100_000_000;
 
 /// Noise of starts, by which [`Run::spread`] is measured: in each of `seeds` further runs, every transfer starts to send later
@@ -73,8 +72,8 @@ impl Jitter {
 /// The ends of one run.
 struct Ends {
     makespan: SimTime,
-    /// Of transfers and planned operations, in the order of [`Run::spread_tasks`].
-    all: Vec<SimTime>,
+    /// Of transfers and planned operations, in the order of [`Run::spread_tasks`]: the end, and the time from ready or release to it.
+    all: Vec<(SimTime, SimDuration)>,
 }
 
 impl Run {
@@ -86,7 +85,7 @@ impl Run {
     }
 
     /// Runs again for each seed, on the threads of the current rayon pool; `None` if a run is cancelled.
-    pub(crate) fn measure(&self, jitter: Jitter, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<Spread>, Error> {
+    pub(crate) fn measure(&self, jitter: Jitter, options: &RunOptions) -> Result<Option<Spread>, Error> {
         if !self.complete() {
             return Ok(None);
         }
@@ -97,7 +96,7 @@ impl Run {
             let what = format!("{seeds} runs of {count} transfers and operations have more than {MOST_ENDS} ends");
             return Err(Error::input(format!("{file}: {what}: ask for fewer seeds")));
         }
-        let runs: Vec<_> = (0..jitter.seeds).into_par_iter().map(|seed| self.ends_of(jitter, seed, cancel)).collect();
+        let runs: Vec<_> = (0..jitter.seeds).into_par_iter().map(|seed| self.ends_of(jitter, seed, options)).collect();
         // The failure that is named is that of the lowest seed on any number of threads.
         let runs: Option<Vec<Ends>> = runs.into_iter().collect::<Result<_, _>>()?;
         Ok(runs.and_then(|runs| spread(jitter, &tasks, &runs)))
@@ -111,26 +110,29 @@ impl Run {
     }
 
     /// The ends in the run of a seed; `None` if it is cancelled.
-    fn ends_of(&self, jitter: Jitter, seed: u32, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<Ends>, Error> {
-        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+    fn ends_of(&self, jitter: Jitter, seed: u32, options: &RunOptions) -> Result<Option<Ends>, Error> {
+        if options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Ok(None);
         }
         let scenario = self.scenario.contents();
         let tasks = scenario.tasks.delayed(jitter.delays(seed));
-        let outcome = self.again(&tasks, cancel).map_err(|error| {
+        let outcome = self.again(&tasks, options).map_err(|error| {
             let most = duration(jitter.most);
             error.noted(format!("this happens with --jitter in the run of seed {seed}, with starts up to {most} later"))
         })?;
-        let transfers = scenario.tasks.transfers().map(|(task, _)| outcome.tasks[task.index()].end);
-        let operations = scenario.operations.iter().map(|operation| end_of(operation, &outcome));
+        let since = |begin: SimTime, end: SimTime| (end, if end.is_never() { SimDuration::ZERO } else { end - begin });
+        let times = |task: TaskId| outcome.tasks[task.index()];
+        let transfers = scenario.tasks.transfers().map(|(task, _)| since(times(task).ready, times(task).end));
+        let operations = scenario.operations.iter().map(|own| since(times(own.release).end, end_of(own, &outcome)));
         let all = transfers.chain(operations).collect();
         Ok((outcome.stop == Stop::Finished).then_some(Ends { makespan: outcome.makespan, all }))
     }
 
-    /// Runs other tasks in the way of this run: the two ways of large runs differ by more than a delay may.
-    fn again(&self, tasks: &TaskGraph, cancel: Option<&Arc<AtomicBool>>) -> Result<Outcome, Error> {
+    /// Runs other tasks in the way and within the bounds of this run: the two ways of large runs differ by more than a delay may.
+    fn again(&self, tasks: &TaskGraph, options: &RunOptions) -> Result<Outcome, Error> {
+        let (cancel, most_hops) = (options.cancel.clone(), options.most_hops);
         let phase_by_phase = !self.outcome.incremental;
-        let options = RunOptions { phase_by_phase, cancel: cancel.cloned(), ..RunOptions::default() };
+        let options = RunOptions { phase_by_phase, most_hops, cancel, ..RunOptions::default() };
         self.scenario.prepared(&self.arbiter).with_tasks(tasks).run(&options)
     }
 }
@@ -144,7 +146,11 @@ fn spread(jitter: Jitter, tasks: &[TaskId], runs: &[Ends]) -> Option<Spread> {
     };
     let mut column = Vec::with_capacity(runs.len());
     let makespan = of(&|run| run.makespan, &mut column)?;
-    let places = tasks.iter().enumerate();
-    let ends = places.filter_map(|(place, &task)| Some((task, of(&|run| run.all[place], &mut column)?)));
-    Some(Spread::new(jitter.most, jitter.seeds, makespan, ends.collect()))
+    let own = |place: usize, column: &mut Vec<SimTime>| {
+        let times = || runs.iter().map(|run| run.all[place].1);
+        let time = times().max()?.0 - times().min()?.0;
+        Some(OwnSpread { end: of(&|run| run.all[place].0, column)?, time: SimDuration(time) })
+    };
+    let all = tasks.iter().enumerate().filter_map(|(place, &task)| Some((task, own(place, &mut column)?)));
+    Some(Spread::new(jitter.most, jitter.seeds, makespan, all.collect()))
 }

@@ -15,6 +15,13 @@ struct InputPort {
     quota: f64,
 }
 
+impl InputPort {
+    /// By more than rounding of its own quota: so much of the whole port for each of many would overfill it.
+    fn is_cut(&self) -> bool {
+        self.sum > self.quota * (1.0 + EPS)
+    }
+}
+
 /// Reused from port to port.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -32,7 +39,7 @@ pub(super) fn divide(layout: &mut Layout, link: usize, tau: f64, scratch: &mut S
     set_quotas(&mut scratch.ports, capacity, layout.links[link].below_root_complex, tau);
     let contended = scratch.ports.len() > 1;
     if !layout.weights.is_empty() {
-        for (index, port) in scratch.ports.iter().enumerate().filter(|(_, p)| p.quota < p.sum - EPS * capacity) {
+        for (index, port) in scratch.ports.iter().enumerate().filter(|(_, port)| port.is_cut()) {
             layout.cut_to(link, Some(index as u32), port.quota, contended);
         }
         return;
@@ -41,7 +48,7 @@ pub(super) fn divide(layout: &mut Layout, link: usize, tau: f64, scratch: &mut S
         let member = layout.members(link)[at];
         let hop = &layout.hops[member as usize];
         let port = &scratch.ports[hop.group as usize];
-        if port.quota < port.sum - EPS * capacity {
+        if port.is_cut() {
             let rate = scaled(hop.rate, port.quota, port.sum);
             layout.cut(member, rate, contended);
         }

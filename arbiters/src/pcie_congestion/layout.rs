@@ -236,7 +236,6 @@ impl Layout {
     /// Cuts those of a link's transfers that come from one group (all of them without) to a sum, where some are limited:
     /// y = min(x, λ · w), λ the largest that keeps the sum.
     pub(super) fn cut_to(&mut self, link: usize, group: Option<u32>, sum: f64, contended: bool) {
-        let tolerance = EPS * self.links[link].capacity;
         let mut ratios = std::mem::take(&mut self.ratios);
         ratios.clear();
         for &hop in self.members(link) {
@@ -247,11 +246,12 @@ impl Layout {
         }
         // Where none is limited before here, these are the rates without limits, to the bit.
         let same = |&(_, hop): &(_, u32)| self.hops[hop as usize].rate == self.unlimited(hop);
-        let as_without = ratios.iter().all(same) && (self.sum_of_weights(&ratios) - sum).abs() <= tolerance;
+        let as_without = ratios.iter().all(same) && (self.sum_of_weights(&ratios) - sum).abs() <= EPS * sum;
         let level = if as_without { 1.0 } else { self.level(&mut ratios, sum) };
         for &(_, hop) in &ratios {
             let (x, y) = (self.hops[hop as usize].rate, level * self.weights[hop as usize]);
-            if as_without || y < x - tolerance {
+            // By more than rounding of its own rate: so much of the whole link for each of many would overfill it.
+            if as_without || x > y * (1.0 + EPS) {
                 self.cut(hop, y, contended);
             }
         }

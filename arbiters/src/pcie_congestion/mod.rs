@@ -9,7 +9,8 @@
 //! the memory links. Capacity C(l) = (1 − tau) · bandwidth for the
 //! down link to a child of a root complex when a transfer on it crosses, else the bandwidth. x(l) is a transfer's
 //! rate before link l (at its source's own link: its limit), clamped to the link's bandwidth, which is not a *cut*;
-//! y(l) is its rate after l. eps = 1e-9, relative to C(l).
+//! y(l) is its rate after l. eps = 1e-9, relative to what is compared: parts of a
+//! link to themselves, as so much of the whole for each of many would overfill it.
 //! - **A, source** (section V-A). One transfer of a source at a time: the business of the simulation's engines. Several
 //!   active transfers of one source share its own link by step B.
 //! - **B, upstream** (equations 4 to 6, [`upstream`]), deepest links first, and after them lateral links: if
@@ -18,7 +19,7 @@
 //! - **D, head-of-line blocking** (equations 8 and 9, [`blocking`]), with what it frees, and conservation.
 //! - **Limited transfers** (the paper has none). Where a limit is below a source's link, B and C run without limits first;
 //!   w(l) is what they give. Then, where a port (B) or a group (C) is cut to a sum, y = min(x, λ · w), λ the largest that
-//!   keeps the sum, so that a transfer limited to less than its part gets what it wants; *cut* is who gets y < x − eps.
+//!   keeps the sum, so that a transfer limited to less than its part gets what it wants; *cut* is who gets less than x.
 //!
 //! **Ties.** None decide a rate. Of equally slow transfers that block another, the one that comes first is named.
 //! **Fairness.** Proportional to what arrives at an upstream port; by entering port, weighted against transfers that

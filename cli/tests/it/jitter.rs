@@ -124,6 +124,39 @@ fn a_chaotic_load_moves_by_far_more_than_the_jitter() {
     assert!(widest.is_some_and(|widest| widest > 1000 * US), "{widest:?}");
 }
 
+/// Whether `b` is before or behind `a` moves the end of `c`, which waits for `a` and has its links for itself, by 100 ms. The time of `c`
+/// from ready to end moves by its own delay alone.
+#[test]
+fn a_time_moves_by_less_than_an_end_behind_others() {
+    let chain = read(
+        "weir: 1\ntopology:\n  link_types: { p: { bandwidth: 1GB/s }, q: { bandwidth: 1GB/s } }\n  tree:\n    s: { kind: switch, children: { \
+         'h[0-1]': { kind: host, link: p }, g: { kind: host, link: p }, 'k[0-1]': { kind: host, link: q } } }\narbiter: fcfs\nworkload:\n  \
+         - transfer: { id: a, from: h0, to: g, size: 100MB }\n  - transfer: { id: b, from: h1, to: g, size: 100MB }\n  \
+         - transfer: { id: c, from: k0, to: k1, size: 10MB, after: a }\n",
+    );
+    let spread = run(&chain, US, 8).spread().expect("it is complete").clone();
+    let own = chain.contents().tasks.transfers().map(|(task, _)| spread.transfer(task).expect("a transfer"));
+    let c = own.last().expect("three");
+    assert!(c.end.width().0 > 99_000 * US && c.time.0 < US, "{c:?}");
+}
+
+/// The least number of hops with which a run ends is not enough for the same with other starts.
+#[test]
+fn most_hops_bound_the_further_runs_too() {
+    let two = read(
+        "weir: 1\ntopology:\n  link_types: { p: { bandwidth: 10GB/s } }\n  tree:\n    rc: { kind: root-complex, children: { 'g[0-3]': { kind: gpu, \
+         link: p, engines: 10 } } }\nfidelity: packet\nworkload:\n  - transfer: { from: g0, to: g1, size: 300kB }\n  \
+         - transfer: { from: g2, to: g1, size: 300kB }\n",
+    );
+    let ends = |most: u64, jitter: Option<Jitter>| {
+        two.run_with(&RunOptions { most_hops: Some(most), jitter, ..RunOptions::default() })
+    };
+    let least = (1..10_000).collect::<Vec<u64>>().partition_point(|&most| ends(most, None).is_err()) as u64 + 1;
+    let jitter = Some(Jitter::new(SimDuration(US), 4).expect("it is one"));
+    let error = ends(least, jitter).expect_err("some need more").to_string();
+    assert!(error.contains("hops") && error.contains("--jitter in the run of seed"), "{error}");
+}
+
 #[test]
 fn a_run_that_fails_names_the_seed_and_one_with_too_many_ends_is_refused() {
     assert!(Jitter::new(SimDuration::ZERO, 8).is_err() && Jitter::new(SimDuration(1), 1001).is_err());

@@ -149,7 +149,8 @@ fn with_spread(makespan: u64, ends: &[(&str, u64)], width: u64) -> String {
     let spread = format!(r#""spread":{{"jitter_s":1e-6,"seeds":4,"makespan_s":{}}},"events":"#, range(makespan));
     ends.iter().fold(saved(makespan, ends).replace(r#""events":"#, &spread), |text, (_, end)| {
         let exact = format!(r#""end_ps":{end},"#);
-        text.replace(&exact, &format!(r#"{exact}"end_spread_s":{},"#, range(*end)))
+        let width = width as f64 / PS_PER_S as f64;
+        text.replace(&exact, &format!(r#"{exact}"time_spread_s":{width},"end_spread_s":{},"#, range(*end)))
     })
 }
 

@@ -31,8 +31,10 @@ impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let Run { scenario, alone, arbiter, .. } = self.run;
         let row = transfer_row(scenario, alone, arbiter, &self.run.departure(task)?)?;
-        let end_spread_s = self.run.spread.and_then(|spread| spread.transfer(task)).map(Into::into);
-        let row = TransferRow { end_spread_s, reroutes: self.run.reroutes(task, self.full), ..row };
+        let spread = self.run.spread.and_then(|spread| spread.transfer(task));
+        let end_spread_s = spread.map(|spread| spread.end.into());
+        let time_spread_s = spread.map(|spread| spread.time.seconds());
+        let row = TransferRow { end_spread_s, time_spread_s, reroutes: self.run.reroutes(task, self.full), ..row };
         let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
         let (route, shares) = numbered(carried.shares(scenario));
         Some(TransferRow { route: Some(route), shares, ..row })
@@ -88,6 +90,7 @@ pub(crate) fn transfer_row<'a>(
         end_s: seconds(times.end),
         end_ps: picoseconds(times.end),
         end_spread_s: None,
+        time_spread_s: None,
         mean_bps: mean_rate_of(arbiter, transfer),
         packets: arbiter.packets.and_then(packets),
         sent_s: arbiter.packets.and_then(|_| seconds(times.sent)),

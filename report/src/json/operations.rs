@@ -50,6 +50,7 @@ impl<'a> Operations<'a> {
             end_s: seconds(times.end),
             end_ps: picoseconds(times.end),
             end_spread_s: None,
+            time_spread_s: None,
             estimates: Vec::new(),
             details: Map::new(),
         }
@@ -57,13 +58,15 @@ impl<'a> Operations<'a> {
 
     fn planned(&self, operation: &'a PlannedOperation) -> OperationRow<'a> {
         let (released, end) = (self.run.released(operation), self.run.ended(operation));
+        let spread = self.run.spread.and_then(|spread| spread.operation(operation));
         OperationRow {
             id: (&*operation.id).into(),
             kind: (&*operation.kind).into(),
             start_s: seconds(released),
             end_s: seconds(end),
             end_ps: picoseconds(end),
-            end_spread_s: self.run.spread.and_then(|spread| spread.operation(operation)).map(Into::into),
+            end_spread_s: spread.map(|spread| spread.end.into()),
+            time_spread_s: spread.map(|spread| spread.time.seconds()),
             estimates: operation.estimates.iter().map(EstimateRow::from).collect(),
             details: self.details(operation),
         }
@@ -111,6 +114,9 @@ pub(crate) struct OperationRow<'a> {
     /// Where `spread` is given, of an operation that a model planned: its end in those runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end_spread_s: Option<EndSpreadJson>,
+    /// Where `spread` is given: the longest less the shortest time from release to end in those runs, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) time_spread_s: Option<f64>,
     /// The same operation by closed forms; the last one is that of the operation itself.
     #[serde(borrow)]
     estimates: Vec<EstimateRow<'a>>,

@@ -52,6 +52,9 @@ pub(crate) struct TransferRow<'a> {
     /// Where `spread` is given: its end in those runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end_spread_s: Option<EndSpreadJson>,
+    /// Where `spread` is given: the longest less the shortest time from ready to end in those runs, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) time_spread_s: Option<f64>,
     /// Bytes over the time from its start to its last byte sent, in runs of packets to its end; of an unfinished transfer, so
     /// far.
     #[serde(rename = "mean_Bps")]

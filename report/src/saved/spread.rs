@@ -24,7 +24,18 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         return Some(format!("transfers[{i}]: `end_spread_s` is missing, though the run has `spread`"));
     }
     let makespan = spread.makespan_s;
-    disorder("spread.makespan_s", makespan).or_else(|| ends.find_map(|(place, range)| of_ends(&place, range, makespan)))
+    let disorder = disorder("spread.makespan_s", makespan);
+    let disorder = disorder.or_else(|| ends.find_map(|(place, range)| of_ends(&place, range, makespan)));
+    disorder.or_else(|| long_time(run))
+}
+
+/// A time that moves by more than its latest end.
+fn long_time(run: &RunJson<'_>) -> Option<String> {
+    let transfers = run.transfers.at_hand().iter().map(|row| (row.time_spread_s, row.end_spread_s));
+    let operations = run.operations.at_hand().iter().map(|row| (row.time_spread_s, row.end_spread_s));
+    let is_long = |(time, ends): (Option<f64>, Option<EndSpreadJson>)| time.zip(ends).is_some_and(|(t, e)| t > e.max);
+    let text = "a `time_spread_s` is longer than its latest end in `end_spread_s`";
+    transfers.chain(operations).any(is_long).then(|| text.to_owned())
 }
 
 /// Nothing ends after everything has.

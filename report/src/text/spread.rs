@@ -19,11 +19,15 @@ pub(super) fn spread(run: &Run<'_>) -> String {
         "median",
     ]);
     for operation in operations.iter().take(ROWS) {
-        sheet.row(row(&operation.id, run.ended(operation), spread.operation(operation)));
+        sheet.row(row(&operation.id, run.ended(operation), spread.operation(operation).map(|own| own.end)));
     }
     let (total, rows) = listed(run, spread);
     for &task in &rows {
-        sheet.row(row(&run.scenario.task_name(task), run.outcome.tasks[task.index()].end, spread.transfer(task)));
+        sheet.row(row(
+            &run.scenario.task_name(task),
+            run.outcome.tasks[task.index()].end,
+            spread.transfer(task).map(|own| own.end),
+        ));
     }
     sheet.row(row("makespan", run.outcome.makespan, Some(spread.makespan)));
     let most = rows.len();
@@ -43,7 +47,7 @@ fn listed(run: &Run<'_>, spread: &Spread) -> (usize, Vec<TaskId>) {
     let mut all: Vec<TaskId> = run.transfers().collect();
     let total = all.len();
     if total > ROWS {
-        all.sort_by_key(|&task| Reverse(spread.transfer(task).map(|range| range.width())));
+        all.sort_by_key(|&task| Reverse(spread.transfer(task).map(|own| own.end.width())));
         all.truncate(LAST);
     }
     (total, all)

@@ -12,7 +12,7 @@ use crate::runs::json as written;
 
 /// Numbers that nothing else in a result determines, or which may be larger than the rest needs, by the names on the way to
 /// them; and those that models say of their operations.
-const FREE: [&str; 28] = [
+const FREE: [&str; 29] = [
     "arbiter.params.tau",
     "arbiter.regions.links",
     "events",
@@ -41,6 +41,7 @@ const FREE: [&str; 28] = [
     "transfers.end_spread_s.min",
     "transfers.held.time_s",
     "transfers.packets",
+    "transfers.time_spread_s",
 ];
 /// The details of models.
 const DETAILS: &str = "operations.details.";
@@ -273,6 +274,7 @@ fn jobs_and_spreads_that_contradict_themselves_are_named() {
             ("/spread/makespan_s/median", json!(1.0), "spread.makespan_s: min "),
             ("/spread/seeds", json!(0), "spread: jitter_s 0.004 and 0 seeds"),
             ("/transfers/0/end_spread_s/max", json!(0.0005), "transfers[0].end_spread_s: min "),
+            ("/transfers/0/time_spread_s", json!(1.0), "a `time_spread_s` is longer than its latest end"),
             (
                 "/transfers/0/end_spread_s/max",
                 json!(1.0),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::{CallError, RateArbiter, Registry, SimTime};
-use weir_report::{Alone, ArbiterInfo, EndSpread, Run, Spread};
+use weir_report::{Alone, ArbiterInfo, EndSpread, OwnSpread, Run, Spread};
 use weir_scenario::{ArbiterSpec, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{
     Changing, Fabric, LinkChanges, OnFailure, Outcome, RunOptions, Sharing, Simulation, TaskGraph, TaskTimes, admit,
@@ -81,10 +81,12 @@ impl Ran {
             EndSpread::of(&mut [SimTime(end.0.saturating_sub(ms)), end, SimTime(end.0 + 3 * ms)]).expect("three")
         };
         let (scenario, times) = (&self.scenario, &self.outcome.tasks);
-        let transfers = scenario.tasks.transfers().map(|(task, _)| (task, of(times[task.index()].end)));
+        // Nothing comes before: the times move as the ends.
+        let own = |end: SimTime| OwnSpread { end: of(end), time: of(end).width() };
+        let transfers = scenario.tasks.transfers().map(|(task, _)| (task, own(times[task.index()].end)));
         let operations = scenario.operations.iter().map(|operation| {
             let end = operation.tasks().map(|task| times[task.index()].end).max().expect("it has tasks");
-            (operation.release, of(end))
+            (operation.release, own(end))
         });
         let ends = transfers.chain(operations).collect();
         let jitter = weir_plugin_api::SimDuration(4 * ms);

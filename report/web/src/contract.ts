@@ -426,6 +426,8 @@ export interface Transfer {
   end_ps: number | null;
   /** Where `spread` is given: its end in those runs. */
   end_spread_s?: EndSpread | null;
+  /** Where `spread` is given: the longest less the shortest time from ready to end in those runs, seconds. */
+  time_spread_s?: number | null;
   /** Bytes over the time from its start to its last byte sent, in runs of packets to its end; of an unfinished transfer, so far. */
   mean_Bps: number | null;
   /** Only of an unfinished transfer: whole bytes sent so far. */
@@ -583,6 +585,8 @@ export interface Operation {
   end_ps: number | null;
   /** Where `spread` is given, of an operation that a model planned: its end in those runs. */
   end_spread_s?: EndSpread | null;
+  /** Where `spread` is given: the longest less the shortest time from release to end in those runs, seconds. */
+  time_spread_s?: number | null;
   /** The same operation by closed forms; the last one is that of the operation itself. */
   estimates: Estimate[];
   /** What is known beside; of an operation that a model planned also what its model adds. */

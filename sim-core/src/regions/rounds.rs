@@ -97,7 +97,7 @@ impl Rounds {
         self.fix_lowest(phase.now, parts, used)?;
         self.find_wrong(parts);
         if self.open.is_empty() {
-            return Ok(());
+            return self.let_one_go(phase.now, parts, used);
         }
         let before = self.totals(parts);
         let (demands, transfers) = &mut self.first;
@@ -112,7 +112,8 @@ impl Rounds {
         self.fix_lowest(phase.now, parts, used)?;
         self.keep_better(&before, parts);
         ask(parts, used, phase.now)?;
-        self.unblock(phase.now, parts, used)
+        self.unblock(phase.now, parts, used)?;
+        self.let_one_go(phase.now, parts, used)
     }
 
     /// The segment that holds a transfer back, and what does so there. Where it has no more than its demand anywhere, since
@@ -302,6 +303,34 @@ impl Rounds {
                 parts[self.segments[at].region as usize].demand(self.segments[at].place, demand);
             }
             ask(parts, used, now)?;
+        }
+        Ok(())
+    }
+
+    /// Where all of a set still stand, the first that moves while the others ask for nothing has its links for itself: those that hold
+    /// each other would stand for ever.
+    fn let_one_go(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
+        if self.crossing.iter().all(|&transfer| self.least(transfer as usize, parts) > 0.0) {
+            return Ok(());
+        }
+        let mut totals = self.totals(parts);
+        for at in 0..self.crossing.len() {
+            let transfer = self.crossing[at];
+            let set = self.sets.root(transfer);
+            if totals[set as usize] > 0.0 {
+                continue;
+            }
+            for other in (0..self.crossing.len()).map(|at| self.crossing[at]) {
+                if self.sets.root(other) == set {
+                    let demand = if other == transfer { self.transfers[other as usize].limit } else { 0.0 };
+                    self.demand(other as usize, parts, |_| true, demand);
+                }
+            }
+            ask(parts, used, now)?;
+            self.open.clear();
+            self.open.push(transfer);
+            self.fix_lowest(now, parts, used)?;
+            totals = self.totals(parts);
         }
         Ok(())
     }

@@ -104,7 +104,7 @@ impl Factors {
             }
             self.links.downs[port as usize].flow = inputs.list.iter().map(|input| input.sum.min(input.quota)).sum();
             for input in &inputs.list {
-                self.cut_input(port, input, capacity, contended);
+                self.cut_input(port, input, contended);
             }
         }
         self.keep_awake(port);
@@ -242,8 +242,8 @@ impl Factors {
     }
 
     /// Cuts an input to its quota: a pair as a whole where all of it is cut alike, else class by class.
-    fn cut_input(&mut self, port: u32, input: &Input, capacity: f64, contended: bool) {
-        if !self.links.downs[port as usize].is_lateral && input.quota >= input.sum - EPS * capacity {
+    fn cut_input(&mut self, port: u32, input: &Input, contended: bool) {
+        if !self.links.downs[port as usize].is_lateral && input.sum <= input.quota * (1.0 + EPS) {
             return;
         }
         if input.from < STARTING && contended && !self.pairs[input.from as usize].listed {
