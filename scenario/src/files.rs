@@ -78,7 +78,7 @@ impl Files {
     pub(crate) fn read_scenario(context: &mut Context, path: &Path) -> Read<Vec<u8>> {
         read_limited(path).map_err(|message| {
             let message = format!("`{}` cannot be read: {message}", path.display());
-            context.push(Diagnostic::error(message).with_help("name a scenario file, or `-` for standard input"))
+            context.push(Diagnostic::error(message).with_help("name a scenario file"))
         })
     }
 
