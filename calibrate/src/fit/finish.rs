@@ -132,6 +132,7 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     let residuals = problem.all_residuals(problem.base)?;
     let ends = ends(problem, solved, &jacobian, &residuals);
     let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i] && ends[i].is_none()).collect();
+    let times = times_with_held(solved, &ends, &jacobian, &residuals);
     let jacobian = jacobian.select_columns(&moving);
     let found = certainty(&jacobian, &residuals);
     let known = |(i, value): (usize, f64)| {
@@ -144,7 +145,10 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
             Some((at, _)) if solved.idle[i] || jacobian.column(at).norm() <= LEAST_COLUMN => {
                 unseen(&solved.parameters[i], value)
             }
-            Some((_, Some(error))) => Known::Error(error * solved.parameters[i].slope(value)),
+            Some((_, Some(error))) => {
+                let error = times[i].map_or(Some(error), |with_held| Some(with_held?.max(error)));
+                error.map_or(Known::Exactly, |error| Known::Error(error * solved.parameters[i].slope(value)))
+            }
             Some((_, None)) => Known::Exactly,
         }
     };
@@ -152,6 +156,30 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     let known = |i: (usize, f64)| if no_limit(i.0) && solved.idle[i.0] { Known::NoLimit } else { known(i) };
     let known = solved.values().into_iter().enumerate().map(known).collect();
     Ok(Judged { known, certainty: found, moving })
+}
+
+/// Per time that moves its standard error where times that the fit has taken to 0 could move, too: that they are 0 is not known, and a
+/// short row tells the sum of several. `None` of other parameters, and where there is no such time; `Some(None)` where there are no more
+/// rows than parameters then.
+fn times_with_held(
+    solved: &Solved,
+    ends: &[Option<Known>],
+    jacobian: &DMatrix<f64>,
+    residuals: &[f64],
+) -> Vec<Option<Option<f64>>> {
+    let is_time = |i: usize| solved.parameters[i].kind.is_time() && !solved.idle[i];
+    let moves = |i: usize| !solved.zero[i] && ends[i].is_none();
+    // Where the topology has none, 0 is what it says.
+    let is_taken = |i: usize| is_time(i) && !moves(i) && solved.parameters[i].start > 0.0;
+    let mut errors = vec![None; solved.at.len()];
+    if (0..errors.len()).any(is_taken) {
+        let free: Vec<usize> = (0..errors.len()).filter(|&i| moves(i) || is_taken(i)).collect();
+        let found = certainty(&jacobian.select_columns(&free), residuals);
+        for (&i, error) in free.iter().zip(found.error).filter(|(i, _)| is_time(**i)) {
+            errors[i] = Some(error);
+        }
+    }
+    errors
 }
 
 /// What is known of a value that no row depends on.

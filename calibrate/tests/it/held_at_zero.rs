@@ -175,3 +175,45 @@ fn tau_at_the_other_end_of_its_range_is_no_value_either() {
     let tau = found.parameters.iter().find(|f| f.parameter.name.starts_with("tau")).expect("it is fitted");
     assert_eq!((tau.value, tau.known), (0.499_999, Known::AtMost));
 }
+
+/// One row of 4 kB among large ones with errors of 0.3 % tells a sum of latencies. The fit takes two of the three to 0; the error of the
+/// third one counts that they need not be.
+#[test]
+fn one_short_row_tells_no_latency_by_itself() {
+    let machine = machine_of(
+        "weir: 1\nlink_types:\n  slot: { bandwidth: 50GB/s, latency: 1us }\n  up: { bandwidth: 12GB/s, latency: 1us }\n  \
+         mem: { bandwidth: 100GB/s, latency: 1us }\ntree:\n  rc: { kind: root-complex, children: { cpu0: { kind: cpu, link: mem }, \
+         sw: { kind: switch, link: up, children: { 'gpu[0-1]': { kind: gpu, link: slot } } }, \
+         sw1: { kind: switch, link: up, children: { 'gpu[2-3]': { kind: gpu, link: slot } } } } }\n",
+    );
+    // Made with 2.03, 0.26 and 1.96 us.
+    let text = "from,to,bytes,seconds,group\n\
+         gpu0,cpu0,100000000,0.00832489361,g0\n\
+         gpu1,cpu0,1000000000,0.0831559532,g1\n\
+         gpu0,gpu1,1000000000,0.0198887491,g1\n\
+         gpu0,gpu1,100000000,0.00200392085,g2\n\
+         gpu2,gpu3,100000000,0.00200841708,g2\n\
+         gpu2,gpu0,100000000,0.00833442974,g3\n\
+         gpu1,gpu0,100000000,0.0020090488,g4\n\
+         gpu2,gpu3,1000000000,0.0200141269,g5\n\
+         gpu0,gpu3,1000000000,0.0832621533,g6\n\
+         gpu3,gpu1,1000000000,0.0832778585,g7\n\
+         gpu3,gpu2,100000000,0.0020062559,g8\n\
+         gpu2,cpu0,4096,4.58874144e-06,g9\n";
+    let (_, log) = read_log_text("log", text, &machine, &ReadOptions::default()).expect("a table");
+    let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
+    let found = fit(&machine, &built_in("max-min"), &log.experiments, &options).expect("a fit");
+    for (name, truth) in [("slot", 2.03e-6), ("up", 0.26e-6), ("mem", 1.96e-6)] {
+        let fitted =
+            found.parameters.iter().find(|f| f.parameter.name == format!("latency of {name}")).expect("a parameter");
+        if let Known::Error(error) = fitted.known {
+            assert!((fitted.value - truth).abs() < 4.0 * error, "{name}: {} ± {error}", fitted.value);
+        }
+    }
+    assert!(
+        found
+            .parameters
+            .iter()
+            .any(|f| matches!(f.known, Known::Error(error) if f.parameter.name.starts_with("latency") && error > 1e-6))
+    );
+}
