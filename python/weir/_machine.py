@@ -6,6 +6,7 @@ import html
 import os
 import sys
 import tempfile
+import warnings
 import webbrowser
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from . import _weir
 from ._arguments import _flag, _number, _path, _text, _used
 from ._calls import Reading, Source, _only, _request, saved
-from ._errors import warn
 from ._results import Result, _Text
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ class Page:
         with tempfile.NamedTemporaryFile(suffix=".html", delete=False) as file:
             file.write(self.html)
         if not webbrowser.open(Path(file.name).as_uri()):
-            warn(f"no browser opens {file.name}: open it yourself, or `save` the page elsewhere")
+            text = f"no browser opens {file.name}: open it yourself, or `save` the page elsewhere"
+            warnings.warn(text, stacklevel=2)
 
     def _repr_html_(self) -> str:
         content = html.escape(self.html.decode())

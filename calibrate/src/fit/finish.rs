@@ -132,24 +132,17 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     let residuals = problem.all_residuals(problem.base)?;
     let ends = ends(problem, solved, &jacobian, &residuals);
     let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i] && ends[i].is_none()).collect();
-    let times = times_with_held(solved, &ends, &jacobian, &residuals);
-    let jacobian = jacobian.select_columns(&moving);
-    let found = certainty(&jacobian, &residuals);
+    let found = certainty(&jacobian.select_columns(&moving), &residuals);
+    let errors = errors(solved, &moving, (&jacobian, &residuals), &found);
     let known = |(i, value): (usize, f64)| {
         let lost = coupled.iter().any(|t| !t.hardly && t.parameters.contains(&i));
         let alone = coupled.iter().any(|t| t.parameters == [i]);
-        match moving.iter().position(|&m| m == i).map(|at| (at, found.error[at])) {
+        match moving.contains(&i) {
             _ if lost && !solved.idle[i] && !alone => Known::Together,
             _ if alone => Known::Enough,
-            None => ends[i].unwrap_or(Known::AtZero),
-            Some((at, _)) if solved.idle[i] || jacobian.column(at).norm() <= LEAST_COLUMN => {
-                unseen(&solved.parameters[i], value)
-            }
-            Some((_, Some(error))) => {
-                let error = times[i].map_or(Some(error), |with_held| Some(with_held?.max(error)));
-                error.map_or(Known::Exactly, |error| Known::Error(error * solved.parameters[i].slope(value)))
-            }
-            Some((_, None)) => Known::Exactly,
+            false => ends[i].unwrap_or(Known::AtZero),
+            true if solved.idle[i] || jacobian.column(i).norm() <= LEAST_COLUMN => unseen(&solved.parameters[i], value),
+            true => errors[i].map_or(Known::Exactly, |e| Known::Error(e * solved.parameters[i].slope(value))),
         }
     };
     let no_limit = |i: usize| shared::shows_no_limit(problem, &solved.parameters[i], problem.base);
@@ -158,25 +151,24 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
     Ok(Judged { known, certainty: found, moving })
 }
 
-/// Per time that moves its standard error where times that the fit has taken to 0 could move, too: that they are 0 is not known, and a
-/// short row tells the sum of several. `None` of other parameters, and where there is no such time; `Some(None)` where there are no more
-/// rows than parameters then.
-fn times_with_held(
+/// Per parameter that moves the standard error of its coordinate; `None` where there are no more rows than parameters. That of a time
+/// counts that times which the fit has taken to 0 could move, too: that they are 0 is not known, and a short row tells the sum of several.
+fn errors(
     solved: &Solved,
-    ends: &[Option<Known>],
-    jacobian: &DMatrix<f64>,
-    residuals: &[f64],
-) -> Vec<Option<Option<f64>>> {
-    let is_time = |i: usize| solved.parameters[i].kind.is_time() && !solved.idle[i];
-    let moves = |i: usize| !solved.zero[i] && ends[i].is_none();
-    // Where the topology has none, 0 is what it says.
-    let is_taken = |i: usize| is_time(i) && !moves(i) && solved.parameters[i].start > 0.0;
+    moving: &[usize],
+    (jacobian, residuals): (&DMatrix<f64>, &[f64]),
+    found: &Certainty,
+) -> Vec<Option<f64>> {
     let mut errors = vec![None; solved.at.len()];
+    moving.iter().zip(&found.error).for_each(|(&i, &error)| errors[i] = error);
+    let is_time = |i: usize| solved.parameters[i].kind.is_time() && !solved.idle[i];
+    // Where the topology has none, 0 is what it says.
+    let is_taken = |i: usize| is_time(i) && !moving.contains(&i) && solved.parameters[i].start > 0.0;
     if (0..errors.len()).any(is_taken) {
-        let free: Vec<usize> = (0..errors.len()).filter(|&i| moves(i) || is_taken(i)).collect();
-        let found = certainty(&jacobian.select_columns(&free), residuals);
-        for (&i, error) in free.iter().zip(found.error).filter(|(i, _)| is_time(**i)) {
-            errors[i] = Some(error);
+        let free: Vec<usize> = (0..errors.len()).filter(|&i| moving.contains(&i) || is_taken(i)).collect();
+        let wider = certainty(&jacobian.select_columns(&free), residuals);
+        for (&i, wider) in free.iter().zip(wider.error).filter(|(i, _)| is_time(**i)) {
+            errors[i] = errors[i].zip(wider).map(|(error, wider)| error.max(wider));
         }
     }
     errors
