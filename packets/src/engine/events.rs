@@ -199,7 +199,7 @@ impl Engine {
     pub(super) fn happen(&mut self, now: u64, event: Event) {
         match event {
             Event::Ready(id) => self.ask_from_source(now, id),
-            Event::Visible(queue) => self.ask_from_queue(now, queue),
+            Event::Visible(queue) => self.ask_from_queue(now, (queue, self.queues[queue as usize].first)),
             Event::Come(id) => self.come(now, id),
             // One that was put off, or brought forward, has happened already.
             Event::Wake(out) => {

@@ -87,8 +87,8 @@ impl Asked {
 
 impl Engine {
     /// The packet at the head of a queue asks for an output.
-    pub(super) fn ask_from_queue(&mut self, now: u64, queue: u32) {
-        let packet = &self.packets[self.queues[queue as usize].first as usize];
+    pub(super) fn ask_from_queue(&mut self, now: u64, (queue, first): (u32, u32)) {
+        let packet = &self.packets[first as usize];
         let Packet { out, header, place, .. } = *packet;
         let input = self.routes[place as usize - 1];
         let (wire, from) = (&self.ports[out as usize].wire, &self.ports[input as usize].wire);
@@ -275,8 +275,8 @@ impl Engine {
         // Most packets that ask are alike, and have credit together.
         let (mut alike, mut has_credit) = ((u32::MAX, 0, 0), false);
         candidates.clear();
-        for (word, &bits) in (0..).zip(&asking[first as usize..end as usize]) {
-            for slot in slots_of(word, bits) {
+        for word in first..end {
+            for slot in slots_of(word - first, asking[word as usize]) {
                 let asked = &asks[(first_slot + slot) as usize];
                 // An input with one queue asks for nothing while it sends.
                 if self.may_decline && asked.input != NONE {

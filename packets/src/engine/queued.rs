@@ -37,8 +37,8 @@ impl Engine {
     }
 
     /// The first packet of a queue can leave it from `free` on: those before it, of transfer `by` and over `out`, have left by then.
-    pub(super) fn note_blocked(&mut self, free: u64, queue: u32, (out, by): (u32, u32)) {
-        let (first, by_since) = (self.queues[queue as usize].first, self.leads[queue as usize].by_since);
+    pub(super) fn note_blocked(&mut self, free: u64, (queue, first): (u32, u32), (out, by): (u32, u32)) {
+        let by_since = self.leads[queue as usize].by_since;
         let packet = &self.packets[first as usize];
         let id = packet.transfer;
         if packet.out != out && (by ^ id) & !REQUESTS != 0 {

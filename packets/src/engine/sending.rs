@@ -70,13 +70,10 @@ impl Engine {
         if let Some(fills) = &mut self.fills {
             fills.add(now, out, u64::from(room.bytes));
         }
-        if port.free_at == now {
-            port.before = port.sending;
-        } else {
-            port.before = NONE;
-            if self.has_dllps {
-                self.dllps[out as usize].wake(now);
-            }
+        let goes_on = port.free_at == now;
+        port.before = if goes_on { port.sending } else { NONE };
+        if self.has_dllps && !goes_on {
+            self.dllps[out as usize].wake(now);
         }
         if port.before != transfer.0 {
             port.other = port.before;
@@ -106,7 +103,7 @@ impl Engine {
         let at = own.first;
         let packet = &mut self.packets[at as usize];
         packet.payload -= asked.head.payload;
-        let is_whole = packet.payload == 0;
+        let (is_whole, next) = (packet.payload == 0, packet.next);
         let port = &mut self.ports[input as usize];
         port.input.accepted = out;
         if port.wire.is_serial {
@@ -117,21 +114,23 @@ impl Engine {
         let header = is_whole.then_some(port.wire.header_of(header));
         let known = sent.saturating_add(port.wire.credit_return);
         if is_whole {
-            let next = packet.next;
             own.first = next;
             if next == NONE {
                 own.last = NONE;
             } else {
                 let led = (out, asked.transfer());
                 self.leads[queue as usize].pass(asked.visible(), free, led);
-                self.note_blocked(free, queue, led);
+                self.note_blocked(free, (queue, next), led);
             }
             self.ports[out as usize].sums.granted.add(now);
             self.send_dllp(sent, input);
         }
         self.give(known, input, asked.head.channel, asked.head.payload, header);
-        self.head_changed(now, free, queue);
-        if is_whole { at } else { NONE }
+        let (first, left) = if is_whole { (next, at) } else { (at, NONE) };
+        if first != NONE {
+            self.head_changed(now, free, (queue, first));
+        }
+        left
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
@@ -153,26 +152,22 @@ impl Engine {
 
     /// The first packet of a queue asks for its output once it is visible and its input, which does not send from `free` on, is
     /// free.
-    fn head_changed(&mut self, now: u64, free: u64, queue: u32) {
-        let first = self.queues[queue as usize].first;
-        if first == NONE {
-            return;
-        }
+    fn head_changed(&mut self, now: u64, free: u64, (queue, first): (u32, u32)) {
         let Packet { visible, out, .. } = self.packets[first as usize];
         let visible = visible.max(free);
         if visible <= now {
-            self.ask_from_queue(now, queue);
+            self.ask_from_queue(now, (queue, first));
         } else {
-            self.ask_later(now, visible, out, queue);
+            self.ask_later(now, visible, out, (queue, first));
         }
     }
 
     /// The first packet of a queue asks for `out` from `visible` on. Where that grants nothing before, the packet stands on its
     /// list at once, which saves an event; unless its input has several queues, of which another may be served until then.
-    fn ask_later(&mut self, now: u64, visible: u64, out: u32, queue: u32) {
+    fn ask_later(&mut self, now: u64, visible: u64, out: u32, (queue, first): (u32, u32)) {
         let port = &self.ports[out as usize];
         if port.free_at > now && port.free_at >= visible && !port.is_down && !self.may_decline {
-            self.ask_from_queue(now, queue);
+            self.ask_from_queue(now, (queue, first));
         } else {
             self.events.push(visible, Event::Visible(queue));
         }
@@ -229,7 +224,7 @@ impl Engine {
         let last = std::mem::replace(&mut own.last, at);
         if last == NONE {
             own.first = at;
-            self.ask_later(now, visible.max(input_free), next, queue);
+            self.ask_later(now, visible.max(input_free), next, (queue, at));
         } else {
             self.packets[last as usize].next = at;
         }
