@@ -5,13 +5,27 @@ use weir_plugin_api::{HORIZON, PS_PER_S, SimDuration};
 /// Picoseconds per second as a float; exact.
 const PS: f64 = PS_PER_S as f64;
 
-/// The time to send `remaining` bytes at `rate` bytes per second: ceil(remaining / rate) in whole picoseconds.
-/// [`SimDuration::FOREVER`] at rate 0 and beyond the horizon.
+/// What rounding an end up forgives, 2^-10 ps: rates are rounded, and 3 µs must not become 3 µs + 1 ps. Clocks of incremental runs
+/// forgive the same, so that both ways end transfers at the same picosecond.
+pub(crate) const FORGIVEN_BITS: u32 = 10;
+
+/// Rounds `ps` up to whole picoseconds, after forgiving 2^-10 ps, and 2^-48 of it, half a picosecond at most: floats do not tell
+/// the last digits of a long time (*assumed*: an arbiter and this module are off by less than 32 units in the last place).
+#[inline]
+fn whole(ps: f64) -> f64 {
+    const FORGIVEN: f64 = 1.0 / (1_u64 << FORGIVEN_BITS) as f64;
+    const UNSURE: f64 = 1.0 / (1_u64 << 48) as f64;
+    // Large floats are whole numbers, from which nothing can be taken away.
+    (ps - (FORGIVEN + ps * UNSURE).min(0.5)).ceil().max(ps.floor())
+}
+
+/// The time to send `remaining` bytes at `rate` bytes per second: ⌈remaining / rate⌉ in whole picoseconds, where 2^-10 ps and 2^-48
+/// of the time are forgiven. [`SimDuration::FOREVER`] at rate 0 and beyond the horizon.
 #[inline]
 #[must_use]
 pub fn time_to_send(remaining: f64, rate: f64) -> SimDuration {
     // Multiplied first: bytes · 10^12 is exact for the round sizes people write, so 1 GB at 1 GB/s is 1 s to the ps.
-    let ps = (remaining * PS / rate).ceil();
+    let ps = whole(remaining * PS / rate);
     // Also false for NaN (0 bytes at rate 0).
     if ps <= HORIZON.0 as f64 { SimDuration(ps.max(0.0) as u64) } else { SimDuration::FOREVER }
 }
@@ -33,6 +47,11 @@ mod tests {
         assert_eq!(time_to_send(3e6, 1e9), SimDuration(3_000_000_000));
         // 300 MB at 11.6 GB/s = 25862068965.517 ps, rounded up.
         assert_eq!(time_to_send(3e8, 11.6e9), SimDuration(25_862_068_966));
+        // A third of 1 GB/s is no float, and 1000 s have no digits behind the picosecond.
+        assert_eq!(time_to_send(1e3, 1e9 / 3.0), SimDuration(3_000_000));
+        assert_eq!(time_to_send(1e12, 1e9), SimDuration(1000 * PS_PER_S));
+        assert_eq!(time_to_send(1e16, 2e9), SimDuration(5_000_000 * PS_PER_S));
+        assert_eq!(time_to_send(1.0, 1e13), SimDuration(1));
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn what_contradicts_the_rest_is_named() {
             ("/transfers/0/mean_Bps", json!(-1.0), "transfers[0]: `a` has mean_Bps -1"),
             ("/transfers/0/mean_Bps", json!(1e9), "transfers[0]: `a` sends 60000000 B until 0.06 s"),
             ("/transfers/0/mean_Bps", json!(1e11), "transfers[0]: `a` sends 60000000 B until 0.0006 s"),
-            ("/transfers/0/alone_s", json!(1.0), "transfers[0]: `a` took 0.011302000001 s, but alone_s and the parts"),
+            ("/transfers/0/alone_s", json!(1.0), "transfers[0]: `a` took 0.011302 s, but alone_s and the parts"),
             ("/transfers/0/delay/blocked_s", json!(1.0), "transfers[0]: `a` took "),
             ("/transfers/0/delay/waiting_s", json!(1.0), "transfers[0]: `a` took "),
             ("/transfers/0/cause_detail/by", json!("z"), "transfers[0]: cause_detail.by: the run has no transfer `z`"),

@@ -7,6 +7,8 @@
 use weir_plugin_api::PS_PER_S;
 pub(crate) use weir_plugin_api::{Level, NO_LEVEL as INF};
 
+use crate::progress::FORGIVEN_BITS;
+
 /// Bits that a transfer may add to a clock: a clock reaches 2^124 in 100 days.
 const END_BITS: u32 = 126;
 /// The largest weight, after scaling to integers. More digits would eat the precision of levels.
@@ -119,10 +121,10 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The first whole picosecond at which a clock that shows `now` and runs at `level` shows `end`: ⌈(end − now) / level⌉,
-/// after forgiving a 1/1024 ps, since levels are rounded down.
+/// The first whole picosecond at which a clock that shows `now` and runs at `level` shows `end`: ⌈(end − now) / level⌉, after
+/// forgiving 2^-10 ps, since levels are rounded down.
 pub(crate) fn time_until(end: i128, now: i128, level: Level) -> u64 {
-    let left = end - now - i128::from(level >> 10);
+    let left = end - now - i128::from(level >> FORGIVEN_BITS);
     if left <= 0 {
         return 0;
     }

@@ -56,10 +56,8 @@ fn steady(mut case: Case) -> Option<World> {
     case.world()
 }
 
-/// A bandwidth is at most 400 times another, and each event rounds once in both ways.
-fn slack(outcome: &Outcome) -> u64 {
-    2 * outcome.events + 2
-}
+/// Picoseconds at most between both ways: transfers take seconds here, of which floats do not tell the last one.
+const MOST: u64 = 10;
 
 /// What must be true of any finished run.
 fn complete(world: &World, name: &str, outcome: &Outcome) -> Result<(), TestCaseError> {
@@ -104,11 +102,11 @@ proptest! {
             prop_assert_eq!((a.stop, a.events, &a.sent_bytes), (b.stop, b.events, &b.sent_bytes));
             for (x, y) in a.tasks.iter().zip(&b.tasks) {
                 prop_assert_eq!((x.ready, x.start), (y.ready, y.start));
-                prop_assert!(x.end.0.abs_diff(y.end.0) <= slack(&a), "{} and {}", x.end, y.end);
+                prop_assert!(x.end.0.abs_diff(y.end.0) <= MOST, "{} and {}", x.end, y.end);
             }
             for (x, y) in a.links.iter().zip(&b.links) {
                 prop_assert_eq!(x.bytes, y.bytes);
-                prop_assert!(x.busy.0.abs_diff(y.busy.0) <= slack(&a) * a.events, "{} and {}", x.busy.0, y.busy.0);
+                prop_assert!(x.busy.0.abs_diff(y.busy.0) <= MOST, "{} and {}", x.busy.0, y.busy.0);
             }
         }
     }
@@ -144,7 +142,7 @@ proptest! {
         let a = run_as(&world, "max-min", incremental(&entry));
         let b = run_as(&world, "max-min", RunOptions { sharing: sharing(&entry, 0, 0), ..RunOptions::default() });
         for (x, y) in a.tasks.iter().zip(&b.tasks) {
-            prop_assert!(x.end.0.abs_diff(y.end.0) <= slack(&a), "{} and {}", x.end, y.end);
+            prop_assert!(x.end.0.abs_diff(y.end.0) <= MOST, "{} and {}", x.end, y.end);
         }
         for (link, (x, y)) in a.links.iter().zip(&b.links).enumerate() {
             prop_assert_eq!(x.bytes, y.bytes);
@@ -173,8 +171,7 @@ proptest! {
         let Some(world) = steady(case) else { return Ok(()) };
         for (a, b) in both(&world, SimTime(until)) {
             for (x, y) in a.sent_bytes.iter().zip(&b.sent_bytes) {
-                // A picosecond at 40 GB/s is 0.04 bytes.
-                prop_assert!(x.abs_diff(*y) <= 1 + slack(&a) / 20, "{} and {}", x, y);
+                prop_assert!(x.abs_diff(*y) <= 1, "{} and {}", x, y);
             }
         }
     }

@@ -9,7 +9,8 @@ use weir::optimize::{Method, SearchOptions, SearchReport, Vary, Watch};
 
 /// A file of its own for a text.
 pub(crate) fn file(name: &str, text: &str) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Other crates' tests write to the same folder.
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("joint-{name}"));
     std::fs::write(&file, text).expect("the file is written");
     file
 }

@@ -1,6 +1,7 @@
 //! The integration tests of the library, one program; what the command shares is tested through the command.
 
 mod alone;
+mod both_ways;
 mod calibration;
 mod events;
 mod failures;

@@ -11,10 +11,15 @@ use crate::PS_PER_S;
 /// Times at and above this are refused.
 pub(crate) const MOST_PS: f64 = 4_503_599_627_370_496.0;
 
-/// ⌈remaining / rate⌉ in whole picoseconds; infinite at rate 0. The bits of `weir_sim_core::time_to_send` below 2^52.
+/// ⌈remaining / rate⌉ in whole picoseconds; infinite at rate 0. The bits of `weir_sim_core::time_to_send` below 2^52, which
+/// forgives 2^-10 ps and 2^-48 of the time.
 #[inline(always)]
 fn ps_to_send(remaining: f64, rate: f64) -> f64 {
+    const FORGIVEN: f64 = 1.0 / (1_u64 << 10) as f64;
+    const UNSURE: f64 = 1.0 / (1_u64 << 48) as f64;
     let ps = remaining * PS_PER_S / rate;
+    let unsure = FORGIVEN + ps * UNSURE;
+    let ps = ps - if unsure < 0.5 { unsure } else { 0.5 };
     // Adding and taking away 2^52 rounds to the nearest whole number; one more where that was below. Selects only, so
     // that lanes share instructions.
     let nearest = (ps + MOST_PS) - MOST_PS;
