@@ -97,6 +97,40 @@ workload:
     assert!((starved.expect("a time") * 1e6 / time - 1.0).abs() < 1e-2, "{links:?}");
 }
 
+/// Packets that PCIe has cut to 256 B go over a network whose own are 4 kB. Its buffer, which holds one of these, holds 14 of those:
+/// the link between the cards is busy throughout, and is what holds `a` back.
+#[test]
+fn what_waits_is_a_packet_as_the_links_before_have_cut_it() {
+    let machine = |root: &str, gpus: &str, card: &str| {
+        format!(
+            "{root}: {{ kind: root-complex, children: {{ '{gpus}': {{ kind: gpu, link: p }}, {card}: {{ kind: nic, link: p }} }} }}"
+        )
+    };
+    let text = format!(
+        "weir: 1
+fidelity: packet
+topology:
+  link_types:
+    p: {{ bandwidth: 10GB/s, latency: 100ns }}
+    n: {{ bandwidth: 10GB/s, latency: 10ns, kind: network, packet: {{ buffer: 4140B }} }}
+  tree:
+    {}
+    {}
+  links: [{{ between: [nic, nid], type: n }}]
+workload:
+  - transfer: {{ id: a, from: gpu0, to: gpu2, size: 1MB }}
+",
+        machine("rc", "gpu[0-1]", "nic"),
+        machine("rd", "gpu[2-3]", "nid")
+    );
+    let result = result(&text);
+    let (_, link, by, _) = longest(&result["transfers"][0]);
+    assert_eq!((&*link, by), ("nic→nid", None), "{}", result["transfers"][0]);
+    let links = result["links"].as_array().expect("a list");
+    let link = links.iter().find(|link| link["from"] == "nic" && link["to"] == "nid").expect("it is used");
+    assert!(link["busy_s"].as_f64().is_some_and(|busy| busy > 109e-6) && link["no_credit_s"] == 0.0, "{link}");
+}
+
 /// The link of `a` is down for 30 of 50 us. `b` is behind it in one queue, and uses its own link for 10 us: both wait for that of `a`.
 #[test]
 fn who_waits_in_one_queue_for_a_link_that_is_down_says_so() {

@@ -52,6 +52,10 @@ fn keys_at_fault_are_pointed_at() {
     assert!(hops.stderr.contains("10^11 packets times links\n --> s.yaml:2:35\n"), "{}", hops.stderr);
     let credits = ended(&t2("credits: { header: 64, data: 200B }", &[("a", "gpu0", "gpu1")]), &["check", "s.yaml"]);
     assert!(credits.stderr.contains("packets 256 B of payload\n --> s.yaml:2:52\n"), "{}", credits.stderr);
+    // There is no link beside the tree.
+    let weights = "port_arbiter: { lateral: { name: weighted-round-robin, weights: { gpu0: 2 } } }";
+    let weights = ended(&t2(weights, &[("a", "gpu0", "gpu1")]), &["check", "s.yaml"]);
+    assert!(weights.stderr.contains("has an input from `gpu0`\n --> s.yaml:2:"), "{}", weights.stderr);
 }
 
 /// A run has packets on all links or on none, however somebody asks for both.

@@ -237,9 +237,9 @@ impl Engine {
                 return (HeldCause::Arbitration, out, other);
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
-            let wire = &self.ports[out as usize].wire;
+            let (payload, header) = self.packet_on(id, out);
             let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
-            if credit.allows(now, credit.room(wire.payload, Some(wire.header))) {
+            if credit.allows(now, credit.room(payload, Some(header))) {
                 break;
             }
         }
@@ -256,7 +256,7 @@ impl Engine {
         // Of several queues, the one that keeps the input from the other packets.
         let is_later = |transfer: u32| (transfer == id) == (is_sending && sent.transfer == id);
         let Some(first) = self.first_waiting(now, link, channel, is_later) else {
-            return Some(sent).filter(|sent| is_sending && self.packet_time(sent.out) > under_way);
+            return Some(sent).filter(|sent| is_sending && self.packet_time(sent) > under_way);
         };
         let Packet { transfer, out, payload, header, .. } = self.packets[first as usize];
         self.pass_dllps(now, out);
@@ -268,16 +268,31 @@ impl Engine {
         let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
         let waits_for_credit = !credit.allows(now, credit.room(payload, Some(header)));
         let waits_for_input = is_sending && !waits_for_credit;
-        match waits_for_input && self.packet_time(sent.out) >= self.ports[out as usize].wire.time(payload + header) {
+        match waits_for_input && self.packet_time(&sent) >= self.ports[out as usize].wire.time(payload + header) {
             true => Some(sent),
             false => Some(Ahead { transfer, out, waits_for_credit }),
         }
     }
 
-    /// How long a full packet takes on a link.
-    fn packet_time(&mut self, link: u32) -> u64 {
-        let wire = &mut self.ports[link as usize].wire;
-        wire.time(wire.payload + wire.header)
+    /// How long a full packet of what is sent takes.
+    fn packet_time(&mut self, sent: &Ahead) -> u64 {
+        let (payload, header) = self.packet_on(sent.transfer, sent.out);
+        self.ports[sent.out as usize].wire.time(payload + header)
+    }
+
+    /// Payload and header of a full packet of a transfer on a link of its route: cut by what it has passed.
+    fn packet_on(&self, id: u32, out: u32) -> (u32, u32) {
+        let wire = |link: u32| &self.ports[link as usize].wire;
+        let Some(of) = self.transfers.get(id) else { return (wire(out).payload, wire(out).header) };
+        let header = wire(out).header_of(of.header);
+        if id >= REQUESTS {
+            return (0, header);
+        }
+        let route = self.route(id);
+        let passed = route.iter().position(|&link| link == out).map_or(route, |at| &route[..=at]);
+        let cut = passed.windows(2).map(|pair| wire(pair[1]).piece(wire(pair[0]).from));
+        let most = of.read.as_ref().map_or(of.payload, |read| u64::from(of.payload).min(read.request) as u32);
+        (cut.fold(most, u32::min), header)
     }
 
     /// The first packet that could leave the buffer at the far end of a link for what its input does; of several queues one that

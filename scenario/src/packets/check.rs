@@ -1,9 +1,10 @@
 //! Holds a run of packets against what packets can do, and against the buffers that they cross.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
-use weir_packets::{LinkSettings, MOST_REQUESTERS};
+use weir_packets::{LinkSettings, MOST_REQUESTERS, Switching};
 use weir_plugin_api::{ClassId, LinkId};
 use weir_sim_core::{Census, NetworkError, PacketSettings, Simulation, TaskId, Work};
 
@@ -21,9 +22,29 @@ pub(super) struct Check<'c> {
     pub(super) run: &'c PacketRun,
     pub(super) topology: &'c Topology,
     pub(super) workload: &'c Workload,
+    /// Links whose buffer slows them: no packets that cross one are carried at its whole rate.
+    slow: BTreeMap<LinkId, Option<Carried>>,
 }
 
-impl Check<'_> {
+/// What a link carries that its buffer slows.
+#[derive(Clone, Copy)]
+struct Carried {
+    /// Of its rate, below 1.
+    share: f64,
+    /// Room that would do: headers, 0 where they do not count apart, and bytes.
+    enough: (u64, u64),
+}
+
+impl<'c> Check<'c> {
+    pub(super) fn new(
+        context: &'c mut Context,
+        run: &'c PacketRun,
+        topology: &'c Topology,
+        workload: &'c Workload,
+    ) -> Self {
+        Self { context, run, topology, workload, slow: BTreeMap::new() }
+    }
+
     /// Refuses what packets do not have.
     pub(super) fn of_scenario(&mut self) -> Read<()> {
         let shared = self.topology.first_shared.map(|place| (place, "`shared` of links"));
@@ -55,7 +76,7 @@ impl Check<'_> {
             let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
             return Err(self.context.error(self.run.skips_place, message, "leave `skip_ahead` out, or send less"));
         }
-        self.warn_of_small_buffers(settings);
+        self.warn_of_small_buffers();
         self.warn_of_single_engines();
         Ok(())
     }
@@ -64,7 +85,9 @@ impl Check<'_> {
     fn class(&mut self, class: ClassId, most: u64, settings: &PacketSettings) -> Read<()> {
         let (routes, classes) = (&self.workload.routes, self.workload.tasks.classes());
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        self.fits(settings, routes.links(classes.route(class)), (most, classes.carriage(class).is_read))?;
+        let (route, is_read) = (routes.links(classes.route(class)), classes.carriage(class).is_read);
+        self.fits(settings, route, (most, is_read))?;
+        self.is_slowed(settings, route, is_read);
         let priority = classes.priority(class);
         if i32::try_from(priority).is_err() {
             let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
@@ -146,11 +169,8 @@ impl Check<'_> {
 
     /// Whether all buffers of a route hold packets of so many bytes at most.
     fn fits(&mut self, settings: &PacketSettings, route: &[LinkId], (most, is_read): (u32, bool)) -> Read<()> {
-        let mut payload = most;
-        for (at, &link) in route.iter().enumerate() {
+        for (link, payload) in payloads(settings, route, most) {
             let own = &settings.links[link.index()];
-            let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && at > 0);
-            payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
             let packet = largest(settings, own, payload, is_read);
             if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
                 let name = name_of(self.topology, link);
@@ -168,10 +188,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Where the size of a link's buffer is written.
+    /// Where the size of a link's buffer is written, or of its packets where that is not.
     fn place_of_buffer(&self, link: LinkId) -> Span {
         let given = self.topology.packets.links.iter().find(|(pair, _)| *pair == link.0 / 2);
-        given.and_then(|(_, given)| given.keys.buffer_place).or(self.run.keys.buffer_place).unwrap_or(self.run.span)
+        given.and_then(|(_, given)| given.keys.place()).or(self.run.keys.place()).unwrap_or(self.run.span)
     }
 
     /// Packets times links that they cross.
@@ -194,30 +214,26 @@ impl Check<'_> {
         works.map(|work| if let Work::Carries { bytes, class } = work { of(class, bytes) } else { 0 }).sum()
     }
 
-    /// The links that packets of transfers cross, or requests of reads.
-    fn crossed(&self, links: usize) -> impl Iterator<Item = LinkId> + use<> {
-        let (mut is_crossed, classes) = (vec![false; links], self.workload.tasks.classes());
-        for class in (0..classes.len()).map(ClassId::from_index) {
-            for link in self.workload.routes.links(classes.route(class)) {
-                is_crossed[link.index()] = true;
-                if classes.carriage(class).is_read {
-                    // Requests go the other way.
-                    is_crossed[link.index() ^ 1] = true;
-                }
-            }
+    /// Notes of the links of a route whether buffers slow full packets there. One link may carry packets of several sizes: it
+    /// carries what it does of those that it carries best.
+    fn is_slowed(&mut self, settings: &PacketSettings, route: &[LinkId], is_read: bool) {
+        let mut packets = payloads(settings, route, u32::MAX).peekable();
+        while let Some((link, payload)) = packets.next() {
+            let carried = carried(settings, (link, payload), packets.peek().copied(), is_read);
+            let of = self.slow.entry(link).or_insert(carried);
+            *of = of.zip(carried).map(|(one, other)| if one.share < other.share { other } else { one });
         }
-        (0..links).filter(move |&link| is_crossed[link]).map(LinkId::from_index)
     }
 
     /// Warns of the link that its buffer slows most, and says which size would do: in headers, if these count apart, and bytes.
-    fn warn_of_small_buffers(&mut self, settings: &PacketSettings) {
-        let slow: Vec<_> = self
-            .crossed(settings.links.len())
-            .filter_map(|link| Some((link, carried(&settings.links[link.index()])?)))
-            .collect();
-        let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
-        let headers = slow.iter().map(|(_, (_, least))| least.0).max().unwrap_or(0);
-        let bytes = slow.iter().map(|(_, (_, least))| least.1).max().unwrap_or(0);
+    fn warn_of_small_buffers(&mut self) {
+        let slow: Vec<(LinkId, Carried)> =
+            self.slow.iter().filter_map(|(link, carried)| Some((*link, (*carried)?))).collect();
+        let Some((link, Carried { share, .. })) = slow.iter().min_by(|a, b| a.1.share.total_cmp(&b.1.share)) else {
+            return;
+        };
+        let headers = slow.iter().map(|(_, carried)| carried.enough.0).max().unwrap_or(0);
+        let bytes = slow.iter().map(|(_, carried)| carried.enough.1).max().unwrap_or(0);
         let others = match slow.len() - 1 {
             0 => String::new(),
             1 => ", and those of another link are too small, too".to_owned(),
@@ -249,22 +265,42 @@ fn largest(settings: &PacketSettings, own: &LinkSettings, payload: u32, is_read:
     }
 }
 
-/// The share of its rate that a link carries where its buffer slows it, min(1, b · s / (L + s)) with room for b packets that
-/// take s each, L from grant to credit (packets.md, section 1); and the headers and bytes that would do.
-fn carried(own: &LinkSettings) -> Option<(f64, (u64, u64))> {
-    let packet = u64::from(own.payload) + u64::from(own.header);
-    let held = match own.headers {
-        Some(headers) => (own.buffer? / u64::from(own.payload)).min(u64::from(headers)),
-        None => own.buffer? / packet,
-    };
-    let (held, sends) = (held as f64, own.rate.time(packet) as f64);
-    let around = (own.latency + own.credit_return) as f64 + sends;
-    let least = (around / sends).ceil() as u64;
-    let least = match own.headers {
-        Some(_) => (least, least * u64::from(own.payload)),
-        None => (0, least * packet),
-    };
-    Some((held * sends / around, least)).filter(|(share, _)| *share < 1.0)
+/// The links of a route with the payload of the packets that cross them: no more than `most`, cut as links and nodes have it.
+fn payloads(settings: &PacketSettings, route: &[LinkId], most: u32) -> impl Iterator<Item = (LinkId, u32)> {
+    route.iter().scan(most, |payload, &link| {
+        let own = &settings.links[link.index()];
+        let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && link != route[0]);
+        *payload = (*payload).min(own.payload).min(split.unwrap_or(u32::MAX));
+        Some((link, *payload))
+    })
+}
+
+/// What a link carries of packets with so much payload, where its buffer slows it: min(1, b · s / (L + s)) of its rate, with room
+/// for b packets that take s each, L from grant to credit (packets.md, section 1). A packet that is stored before it goes on is in
+/// the buffer for the time, too, that it takes on the next link.
+fn carried(
+    settings: &PacketSettings,
+    (link, payload): (LinkId, u32),
+    next: Option<(LinkId, u32)>,
+    is_read: bool,
+) -> Option<Carried> {
+    let own = &settings.links[link.index()];
+    let payload = if is_read { payload.min(settings.reads.request) } else { payload };
+    let header = |of: &LinkSettings| if is_read { u32::from(settings.reads.completion_header) } else { of.header };
+    let room = largest(settings, own, payload, is_read);
+    // Where full packets do not fit, none is full.
+    let held = Some(own.buffer? / room).filter(|&held| held > 0)?;
+    let held = held.min(own.headers.map_or(u64::MAX, u64::from)) as f64;
+    let sends = own.rate.time(u64::from(payload + header(own))) as f64;
+    let onwards = next.filter(|_| own.switching == Switching::StoreAndForward).map_or(0.0, |(link, piece)| {
+        let next = &settings.links[link.index()];
+        next.rate.time(u64::from(payload + payload.div_ceil(piece) * header(next))) as f64
+    });
+    let around = (own.latency + own.credit_return) as f64 + sends + onwards;
+    let slowest = sends.max(onwards);
+    let least = (around / slowest).ceil() as u64;
+    let enough = (own.headers.map_or(0, |_| least), least * room);
+    (held * slowest < around).then_some(Carried { share: held * sends / around, enough })
 }
 
 /// A link as messages name it.

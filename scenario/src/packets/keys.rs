@@ -35,6 +35,8 @@ pub(crate) struct PacketKeys {
     pub(crate) headers: Option<u32>,
     /// Where `buffer` or `data` of `credits` is written.
     pub(crate) buffer_place: Option<Span>,
+    /// Where `payload` is written, or `header`.
+    pub(crate) size_place: Option<Span>,
     pub(crate) credit_return: Option<SimDuration>,
     pub(crate) queues: Option<Queues>,
     pub(crate) inputs: Option<Inputs>,
@@ -137,8 +139,10 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
     let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
     let credits = credits?;
     let buffer_place = fields.get("buffer").map(|given| given.span).or(credits.map(|credits| credits.2));
+    let size_place = ["payload", "header"].into_iter().find_map(|key| fields.get(key)).map(|given| given.span);
     Ok(PacketKeys {
         buffer_place,
+        size_place,
         payload: payload?,
         header: header?,
         dllp: dllp?,
@@ -154,6 +158,11 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
 }
 
 impl PacketKeys {
+    /// Where it is written how much a buffer holds, or else how much a packet has.
+    pub(super) fn place(&self) -> Option<Span> {
+        self.buffer_place.or(self.size_place)
+    }
+
     /// These, with those of `outer` where nothing is given.
     pub(super) fn or(&self, outer: &Self) -> Self {
         let port = |way: usize| self.ports[way].clone().or_else(|| outer.ports[way].clone());
@@ -165,6 +174,7 @@ impl PacketKeys {
             // A buffer of its own is one for bytes of any kind.
             headers: if self.buffer.is_some() { self.headers } else { outer.headers },
             buffer_place: self.buffer_place.or(outer.buffer_place),
+            size_place: self.size_place.or(outer.size_place),
             credit_return: self.credit_return.or(outer.credit_return),
             queues: self.queues.or(outer.queues),
             inputs: self.inputs.or(outer.inputs),

@@ -97,12 +97,12 @@ pub(crate) fn spec(
     topology: &Topology,
     workload: &Workload,
 ) -> Read<ArbiterSpec> {
-    Check { context: &mut *context, run, topology, workload }.of_scenario()?;
+    Check::new(context, run, topology, workload).of_scenario()?;
     let (numbers, loaded) = (FxHashMap::default(), BTreeMap::new());
     let mut maker = Maker { context, run, topology, policies: Vec::new(), loaded, numbers, flags: Flags(0) };
     let plan = maker.plan()?;
     let flags = maker.flags;
-    Check { context, run, topology, workload }.of_plan(&plan.settings)?;
+    Check::new(context, run, topology, workload).of_plan(&plan.settings)?;
     let mut spec = ArbiterSpec::plain(&Arc::new(entry(flags)));
     spec.written.clone_from(&run.written);
     spec.params.clone_from(&run.written);
@@ -142,6 +142,7 @@ impl Maker<'_> {
             ports.push(port(&keys, link.direction).unwrap_or(&default_port).clone());
         }
         let policy_of = self.policies_of(&links, &ports)?;
+        self.refuse_names_without_ports()?;
         let settings = PacketSettings {
             links,
             counts_headers,
@@ -155,6 +156,18 @@ impl Maker<'_> {
             most_hops: MOST_HOPS,
         };
         Ok(PacketPlan { settings, loaded: std::mem::take(&mut self.loaded) })
+    }
+
+    /// Refuses names of nodes in the parameters of port arbiters that serve no port.
+    fn refuse_names_without_ports(&mut self) -> Read<()> {
+        let (run, topology) = (self.run, self.topology);
+        let keys = topology.packets.links.iter().map(|(_, given)| &given.keys).chain([&run.keys]);
+        for port in keys.flat_map(|keys| keys.ports.iter().flatten()) {
+            if !self.numbers.contains_key(&Arc::as_ptr(port)) {
+                self.params(port, &FxHashSet::default())?;
+            }
+        }
+        Ok(())
     }
 
     fn too_slow(&mut self, link: LinkId) -> Reported {

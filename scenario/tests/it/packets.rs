@@ -73,9 +73,85 @@ fn small_buffers_are_warned_of_where_packets_cross_them() {
     assert_eq!(far("", near), [""; 0]);
     let found = far("", "  - transfer: { from: gpu0, to: nic, size: 1kB }\n");
     assert!(found.len() == 1 && found[0].starts_with("the buffer of s->nic is too small"), "{found:?}");
-    // Its requests cross the way back.
+    // Its requests cross the way back, and are small.
     let found = far("", "  - transfer: { from: gpu0, to: nic, size: 1kB, read: true }\n");
-    assert!(found.len() == 1 && found[0].contains("those of another link are too small, too"), "{found:?}");
+    assert!(found.len() == 1 && found[0].starts_with("the buffer of s->nic is too small"), "{found:?}");
+    assert!(!found[0].contains("too small, too"), "{found:?}");
+}
+
+/// Two machines whose cards are joined by a link of 1 us with these keys; PCIe cuts packets to 256 B before.
+fn joined(packet: &str) -> Vec<String> {
+    let text = format!(
+        "weir: 1
+name: test
+topology:
+  link_types:
+    p: {{ bandwidth: 10GB/s, latency: 100ns }}
+    n: {{ bandwidth: 10GB/s, latency: 1us, kind: network, {packet} }}
+  tree:
+    rc: {{ kind: root-complex, children: {{ gpu0: {{ kind: gpu, link: p }}, nic: {{ kind: nic, link: p }} }} }}
+    rd: {{ kind: root-complex, children: {{ gpu1: {{ kind: gpu, link: p }}, nid: {{ kind: nic, link: p }} }} }}
+  links: [{{ between: [nic, nid], type: n }}]
+fidelity: packet
+workload:
+  - transfer: {{ from: gpu0, to: gpu1, size: 1MB }}
+"
+    );
+    good(&text).warnings.iter().map(|warning| warning.message.clone()).collect()
+}
+
+/// min(1, b · s / (L + s)) with b packets of 282 B, s = 28 ns, L = 2 us: 8 headers, 14 packets in 4 kB, 58 in 16 kB.
+#[test]
+fn a_buffer_is_held_against_the_packets_that_cross_it() {
+    for (packet, share) in [
+        ("packet: { credits: { header: 8, data: 64KiB } }", "11.1 %"),
+        ("packet: { buffer: 4KiB }", "19.3 %"),
+        ("packet: {}", "80.1 %"),
+    ] {
+        let found = joined(packet);
+        assert!(found.len() == 1 && found[0].starts_with("the buffer of nic->nid is too small"), "{found:?}");
+        assert!(found[0].contains(&format!("at most {share} of its bandwidth")), "{packet}: {found:?}");
+    }
+    assert_eq!(joined("packet: { buffer: 64KiB }"), [""; 0]);
+}
+
+/// A packet that is stored is in the buffer until it has left it, so that one alone is sent half of the time.
+#[test]
+fn a_packet_that_is_stored_is_in_its_buffer_for_longer() {
+    let text = |buffer: &str, switching: &str| {
+        format!(
+            "weir: 1
+name: test
+topology:
+  tree:
+    s: {{ kind: switch, children: {{ \"gpu[0-1]\": {{ kind: gpu, link: {{ bandwidth: 10GB/s }} }} }} }}
+fidelity: {{ packet: {{ buffer: {buffer}, switching: {switching} }} }}
+workload:
+  - transfer: {{ from: gpu0, to: gpu1, size: 1MB }}
+"
+        )
+    };
+    let of = |buffer: &str, switching: &str| good(&text(buffer, switching)).warnings;
+    let found = of("280B", "store-and-forward");
+    assert!(found.len() == 1 && found[0].message.contains("at most 50.0 % of its bandwidth"), "{found:?}");
+    assert!(of("560B", "store-and-forward").is_empty() && of("280B", "cut-through").is_empty());
+}
+
+/// What makes a packet too large for a buffer that is not written is where the packet's size is.
+#[test]
+fn a_payload_that_no_buffer_holds_is_its_own_place() {
+    let text = "weir: 1
+name: test
+topology:
+  link_types:
+    l: { bandwidth: 1GB/s, packet: { payload: 64KiB } }
+  tree: { s: { kind: switch, children: { \"gpu[0-1]\": { kind: gpu, link: l } } } }
+fidelity: packet
+workload:
+  - transfer: { from: gpu0, to: gpu1, size: 1MB }
+";
+    let (line, column, message, _) = first_bad(text.to_owned());
+    assert!((line, column) == (5, 47) && message.contains("packets have 65560 B"), "{line}:{column} {message}");
 }
 
 #[test]
