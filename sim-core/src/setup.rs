@@ -16,8 +16,9 @@ pub enum Sharing<'a> {
     /// The arbiter, phase by phase.
     #[default]
     ByArbiter,
-    /// The arbiter's incremental side, which updates rates from event to event. Ends differ by rounding, 1 ps per event
-    /// at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
+    /// The arbiter's incremental side, which updates rates from event to event. Bottlenecks are those at the
+    /// end of a transfer (docs/incremental.md). Where rates turn out too small to be integers, the arbiter is asked from the
+    /// beginning.
     Incremental {
         /// The incremental side of the arbiter.
         entry: &'a IncrementalEntry,

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use weir_plugin_api::{Flags, RateArbiter, SimDuration, SimTime};
+use weir_plugin_api::{CallError, Flags, RateArbiter, SimDuration, SimTime};
 
+use crate::answer::AnswerError;
 use crate::instant::Instant;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
@@ -94,10 +95,20 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
         listener: Option<Listener<'_>>,
     ) -> Result<Outcome, SimError> {
-        let flows = Mover::new(self, None, arbiter, flags, &options)?;
-        let instant = Instant::new(self, Whole::new(self.tasks), &options);
-        let end = End::of(instant, flows, options, listener)?;
-        end.instant.outcome(end.stop, end.now, end.flows, end.phases)
+        let is_heard = listener.is_some();
+        let run = |arbiter: &mut dyn RateArbiter, options: RunOptions<'_>, listener: Option<Listener<'_>>| {
+            let flows = Mover::new(self, None, arbiter, flags, &options)?;
+            let instant = Instant::new(self, Whole::new(self.tasks), &options);
+            let end = End::of(instant, flows, options, listener)?;
+            end.instant.outcome(end.stop, end.now, end.flows, end.phases)
+        };
+        match run(arbiter, options, listener) {
+            Err(error) if !is_heard && is_refused(&error) && matches!(options.sharing, Sharing::Incremental { .. }) => {
+                tracing::debug!(%error, "phase by phase: from the beginning");
+                run(arbiter, RunOptions { sharing: Sharing::ByArbiter, ..options }, None)
+            }
+            ended => ended,
+        }
     }
 
     /// Runs transfers that arrive one by one, until the end or until `options` stop it. `tasks` has their classes and
@@ -253,6 +264,11 @@ impl Clock {
         let active = flows.rates(self.now).into_iter().map(|(task, _)| task).collect();
         Err(SimError::Stuck { time: self.now, passed, active })
     }
+}
+
+/// Whether an arbiter, or the clocks of its incremental side, refused to go on.
+fn is_refused(error: &SimError) -> bool {
+    matches!(error, SimError::Arbiter(AnswerError::Failed { error: CallError::Refused(_), .. }))
 }
 
 /// Nothing is pending: either all is done, or what is left can never end within the horizon.

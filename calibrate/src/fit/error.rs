@@ -16,6 +16,11 @@ pub enum FitError {
     /// Source, destination, and the row that names them: the topology has no route between the two.
     #[error("{2}: `{1}` cannot be reached from `{0}` in this topology; check the devices that the log was mapped to")]
     NoRoute(String, String, String),
+    /// All copies are so small that their times tell no bandwidth.
+    #[error(
+        "no copy has more than 64 B: such times tell latencies, and no bandwidth; fit these alone (--fit latency), or add larger copies"
+    )]
+    LatenciesAlone,
     /// The arbiter refuses its parameters or a route.
     #[error("arbiter `{name}`: {error}{}", remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}")))]
     Arbiter {

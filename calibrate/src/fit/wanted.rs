@@ -17,6 +17,8 @@ use crate::measurement::Experiment;
 
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
 const SIZES_APART: u64 = 100;
+/// Bytes up to which the time of a copy is its latency on any link; *assumed*: a cache line, one packet.
+const MOST_OF_LATENCIES: u64 = 64;
 
 /// Which groups are fitted: the others are the first of a seeded shuffle, rounded down, and never all.
 pub(super) fn kept(groups: usize, options: &FitOptions) -> Vec<bool> {
@@ -67,6 +69,10 @@ pub(super) fn wanted(
         Choice::No => {}
     }
     parameters.extend(of_arbiter(problem, options)?);
+    let most = problem.experiments.iter().flat_map(|e| &e.transfers).map(|transfer| transfer.bytes).max();
+    if options.bandwidth && most.is_some_and(|most| most <= MOST_OF_LATENCIES) {
+        return Err(FitError::LatenciesAlone);
+    }
     Ok(parameters)
 }
 

@@ -1,7 +1,7 @@
 //! Text of the CUDA sample `bandwidthTest`: copies between pinned host memory and one device, alone.
 //!
-//! GB/s are 10^9 bytes per second; older versions print MB/s of 2^20 bytes (bandwidthTest.cu). Copies of pageable memory are
-//! staged, and copies within the device take no link: both are skipped, and so are sums over several devices.
+//! GB/s are 10^9 bytes per second; older versions print MB/s of 1,024,000: 2^10 times the bytes of a millisecond over 2^20
+//! (bandwidthTest.cu). Copies of pageable memory are staged, and copies within the device take no link: both are skipped, and so are sums over several devices.
 
 use weir_scenario::Diagnostic;
 
@@ -87,7 +87,7 @@ fn way(title: &str) -> (Option<bool>, Option<&'static str>) {
 
 /// Bytes per second of the unit that a text names.
 fn unit(text: &str) -> f64 {
-    if text.contains("GB/s") { 1e9 } else { f64::from(1 << 20) }
+    if text.contains("GB/s") { 1e9 } else { 1_024_000.0 }
 }
 
 fn row(source: &Source<'_>, line: LogLine<'_>, head: &Head, [size, value]: [&str; 2], log: &mut Log, used: &mut Used) {

@@ -1,7 +1,7 @@
 //! What a fit may move, and how far from the topology's values: as far as the measured throughputs ask.
 
 use crate::common::{built_in, group, machine_of};
-use weir_calibrate::fit::Known;
+use weir_calibrate::fit::{Choice, Known};
 use weir_calibrate::{Experiment, FitOptions, fit};
 use weir_scenario::Machine;
 
@@ -44,6 +44,17 @@ fn a_start_a_thousand_times_off_finds_the_measured_rate() {
         assert!((leaf.value / expected - 1.0).abs() < 1e-9, "{start}: {leaf:?}");
         assert!(matches!(leaf.known, Known::Error(_) | Known::Exactly), "{start}: {leaf:?}");
     }
+}
+
+/// A copy of a cache line takes its latency, on any link.
+#[test]
+fn tiny_copies_tell_no_bandwidth() {
+    let machine = machine("12GB/s");
+    let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
+    let error = fit(&machine, &built_in("max-min"), &rows(&machine, &[(64, 1e-6), (8, 1e-6)]), &options).unwrap_err();
+    assert!(error.to_string().contains("tell latencies, and no bandwidth"), "{error}");
+    let latency = FitOptions { bandwidth: false, latency: Choice::Yes, ..options };
+    fit(&machine, &built_in("max-min"), &rows(&machine, &[(64, 1e-6), (8, 1e-6)]), &latency).expect("a latency");
 }
 
 /// No parameter has an empty name: the message says what has one.

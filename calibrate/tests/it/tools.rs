@@ -47,7 +47,7 @@ fn bandwidth_test_is_read_by_device_and_unit() {
     assert!(found.skipped[0].why.contains("within one device"), "{:?}", found.skipped);
     let (_, old) = read(&machine, &log(0, "MB/s", "PINNED", 1).replace("12.5", "12500.0"), &ReadOptions::default())
         .expect("a log");
-    assert_eq!(each(&machine, &old)[0].3, 13.11, "MiB");
+    assert_eq!(each(&machine, &old)[0].3, 12.8, "1,024,000 B/s");
     for (text, why) in [(log(0, "GB/s", "PAGEABLE", 1), "--memory=pinned"), (log(0, "GB/s", "PINNED", 4), "--device=0")]
     {
         let (_, none) = read(&machine, &text, &ReadOptions::default()).expect("a log");

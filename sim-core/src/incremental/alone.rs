@@ -9,7 +9,7 @@ use weir_plugin_api::{Cause, LinkId};
 use super::NONE;
 use super::clocks::{Clocks, Terms, Transfer};
 use super::events::Gone;
-use super::numbers::{Level, time_until};
+use super::numbers::{Level, time_of};
 use super::soonest::NEVER;
 
 /// In the place of a link: its own limit binds.
@@ -56,7 +56,7 @@ impl Clocks {
         }
         let transfer = &mut self.transfers[slot as usize];
         transfer.holder = holder;
-        let end = now.saturating_add(time_until(transfer.work, 0, level.max(1)));
+        let end = time_of(transfer.work, 0, level.max(1), now);
         self.alone.set(end.min(NEVER - 1), slot);
     }
 

@@ -12,6 +12,8 @@ use super::numbers::{INF, Level};
 
 /// No capacity is above 2^61 units, hence no level.
 const MOST: Level = 1 << 61;
+/// Least level that is as exact as results need it, but for none at all: 1e-10 of it are a unit.
+const LEAST: Level = 10_000_000_000;
 /// Links, classes and hops that are summed up after each answer (*assumed*: some 10 ns each).
 pub(super) const FREE_SUMS: usize = 1 << 16;
 /// A load may be above a capacity by the 2^-29th part of it, 1.9e-9, as rates may that are asked for phase by phase.
@@ -32,14 +34,20 @@ impl Clocks {
     }
 
     /// Checks the levels of an answer; [`Self::check_hang`] and [`Self::check_root`] do the ids.
+    ///
+    /// # Errors
+    /// A level makes no sense; or it is too small to be exact, which is refused: such a run goes phase by phase.
     pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), CallError> {
         self.unsummed += answer.len();
-        let level = answer.levels.iter().find(|new| new.level > MOST && new.level != INF);
-        match level {
+        let is_odd = |level: Level| level > MOST && level != INF || level > 0 && level < LEAST;
+        match answer.levels.iter().find(|new| is_odd(new.level)) {
             None => Ok(()),
-            Some(RootLevel { root, level }) => {
+            Some(RootLevel { root, level }) if *level > MOST => {
                 Err(wrong(format!("root {root} has the level {level}, above 2^61, the largest capacity")))
             }
+            Some(_) => Err(CallError::Refused(
+                "some rates are too small beside the bandwidths to be kept as integers".to_owned(),
+            )),
         }
     }
 

@@ -7,7 +7,7 @@ use weir_plugin_api::{Answer, CallError, Hang, LinkId, RootLevel, WeightChange};
 use super::NONE;
 use super::answers::FREE_SUMS;
 use super::nodes::{Nodes, Root};
-use super::numbers::{INF, Level, time_until};
+use super::numbers::{INF, Level, time_of};
 use super::soonest::{NEVER, Soonest};
 use super::turns::Turns;
 
@@ -190,7 +190,7 @@ impl Clocks {
             }
             let next = match self.nodes.at(node).heap.first() {
                 Some(_) if level == INF => return Err(Self::without_level(node)),
-                Some((end, _)) if level > 0 => now.saturating_add(time_until(end, clock, level)).min(NEVER - 1),
+                Some((end, _)) if level > 0 => time_of(end, clock, level, now).min(NEVER - 1),
                 _ => NEVER,
             };
             self.due.set(next, root);

@@ -5,6 +5,7 @@ use weir_plugin_api::{CallError, Cause, Change, Holder, IncrementalArbiter, Link
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
 use super::heap::OUT;
+use super::numbers::forgiven;
 use super::soonest::NEVER;
 
 /// A transfer whose last byte has left.
@@ -84,7 +85,7 @@ impl Clocks {
     fn take_ended_of(&mut self, root: u32, now: u64, slots: &mut Vec<u32>) {
         let record = &mut self.nodes.roots[root as usize];
         record.advance(now);
-        let (top, until) = (record.node, record.clock.saturating_add(i128::from(record.level >> 10)));
+        let (top, until) = (record.node, record.clock.saturating_add(forgiven(record.level, now)));
         self.nodes.mark(root);
         while let Some((end, mut first)) = self.nodes.at(top).heap.first()
             && end <= until

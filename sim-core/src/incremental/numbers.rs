@@ -121,15 +121,21 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The first whole picosecond at which a clock that shows `now` and runs at `level` shows `end`: ⌈(end − now) / level⌉, after
-/// forgiving 2^-10 ps, since levels are rounded down.
-pub(crate) fn time_until(end: i128, now: i128, level: Level) -> u64 {
-    let left = end - now - i128::from(level >> FORGIVEN_BITS);
-    if left <= 0 {
-        return 0;
-    }
-    let level = u128::from(level.max(1));
-    u64::try_from((left as u128).div_ceil(level)).unwrap_or(u64::MAX)
+/// By how much the clock of a level may be behind an end that counts as reached at `now` ps: 2^-10 ps, and what it has lost in all
+/// that time, as levels are rounded down; half a picosecond at most.
+pub(crate) fn forgiven(level: Level, now: u64) -> i128 {
+    // A share of what others leave is off by a few units (*assumed*: 4).
+    let lost = now.saturating_mul(4).min(level >> 1);
+    i128::from(lost.max(level >> FORGIVEN_BITS))
+}
+
+/// When a clock that shows `clock` at `now` ps and runs at `level` shows `end`, as far as [`forgiven`] then, in whole picoseconds.
+pub(crate) fn time_of(end: i128, clock: i128, level: Level, now: u64) -> u64 {
+    let Ok(left) = u128::try_from(end - clock) else { return now };
+    let whole = left / u128::from(level.max(1));
+    let Ok(time) = u64::try_from(whole).map(|whole| now.saturating_add(whole)) else { return u64::MAX };
+    let rest = left - whole * u128::from(level.max(1));
+    if rest as i128 > forgiven(level, time) { time.saturating_add(1) } else { time }
 }
 
 #[cfg(test)]
@@ -186,7 +192,7 @@ mod tests {
         let scale = Scale::new(1e9, 1 << 20, &[1.0]).unwrap();
         // 1000 bytes at a third of 1 GB/s take 3 µs, though the share is rounded down.
         let share = scale.units(1e9) / 3;
-        assert_eq!(time_until(scale.work(1000, 1), 0, share), 3_000_000);
-        assert_eq!(time_until(5, 5, share), 0);
+        assert_eq!(time_of(scale.work(1000, 1), 0, share, 0), 3_000_000);
+        assert_eq!(time_of(5, 5, share, 7), 7);
     }
 }

@@ -9,7 +9,7 @@ use weir_plugin_api::{Cause, IncrementalArbiter, LinkId};
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
 use super::events::Gone;
-use super::numbers::{INF, time_until};
+use super::numbers::{INF, time_of};
 
 /// Who waits, and for whom each has.
 #[derive(Debug, Default)]
@@ -92,7 +92,7 @@ impl Clocks {
         // It has moved at one level since its turn came.
         let served = match self.nodes.level_of(class) {
             0 | INF => 0,
-            level if left < work => time_until(work - left, 0, level),
+            level if left < work => time_of(work - left, 0, level, 0),
             _ => 0,
         };
         let blocked = (now - wait.since).saturating_sub(served);

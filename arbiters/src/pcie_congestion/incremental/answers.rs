@@ -9,9 +9,9 @@ use super::tables::{Class, Up};
 use super::{AT_SOURCE, Factors, NONE, UNTOLD};
 
 impl Factors {
-    /// Levels round down.
+    /// Levels round down, but not to none: the clocks refuse those that are too small to be exact.
     pub(super) fn level(&self, rate: f64) -> Level {
-        (rate * self.scale) as Level
+        ((rate * self.scale) as Level).max(Level::from(rate > 0.0))
     }
 
     /// The node of an up link.
