@@ -1,7 +1,8 @@
 //! Text of the CUDA sample `bandwidthTest`: copies between pinned host memory and one device, alone.
 //!
 //! GB/s are 10^9 bytes per second; older versions print MB/s of 1,024,000: 2^10 times the bytes of a millisecond over 2^20
-//! (bandwidthTest.cu). Copies of pageable memory are staged, and copies within the device take no link: both are skipped, and so are sums over several devices.
+//! (bandwidthTest.cu). Copies of pageable memory are staged, and copies within the device take no link: both are skipped, and so
+//! are sums over several devices.
 
 use weir_scenario::Diagnostic;
 
