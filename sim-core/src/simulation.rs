@@ -95,20 +95,28 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
         listener: Option<Listener<'_>>,
     ) -> Result<Outcome, SimError> {
-        let is_heard = listener.is_some();
-        let run = |arbiter: &mut dyn RateArbiter, options: RunOptions<'_>, listener: Option<Listener<'_>>| {
-            let flows = Mover::new(self, None, arbiter, flags, &options)?;
-            let instant = Instant::new(self, Whole::new(self.tasks), &options);
-            let end = End::of(instant, flows, options, listener)?;
-            end.instant.outcome(end.stop, end.now, end.flows, end.phases)
-        };
-        match run(arbiter, options, listener) {
-            Err(error) if !is_heard && is_refused(&error) && matches!(options.sharing, Sharing::Incremental { .. }) => {
+        let flows = Mover::new(self, None, arbiter, flags, &options)?;
+        // A listener has heard of what would begin again.
+        let may_begin_again = flows.is_incremental() && listener.is_none();
+        match self.run_to_the_end(flows, options, listener) {
+            Err(error) if may_begin_again && is_refused(&error) => {
                 tracing::debug!(%error, "phase by phase: from the beginning");
-                run(arbiter, RunOptions { sharing: Sharing::ByArbiter, ..options }, None)
+                let options = RunOptions { sharing: Sharing::ByArbiter, ..options };
+                self.run_to_the_end(Mover::new(self, None, arbiter, flags, &options)?, options, None)
             }
             ended => ended,
         }
+    }
+
+    fn run_to_the_end(
+        &self,
+        flows: Mover<'_>,
+        options: RunOptions<'_>,
+        listener: Option<Listener<'_>>,
+    ) -> Result<Outcome, SimError> {
+        let instant = Instant::new(self, Whole::new(self.tasks), &options);
+        let end = End::of(instant, flows, options, listener)?;
+        end.instant.outcome(end.stop, end.now, end.flows, end.phases)
     }
 
     /// Runs transfers that arrive one by one, until the end or until `options` stop it. `tasks` has their classes and
@@ -266,7 +274,7 @@ impl Clock {
     }
 }
 
-/// Whether an arbiter, or the clocks of its incremental side, refused to go on.
+/// Whether an incremental arbiter, or its clocks, refused to go on.
 fn is_refused(error: &SimError) -> bool {
     matches!(error, SimError::Arbiter(AnswerError::Failed { error: CallError::Refused(_), .. }))
 }

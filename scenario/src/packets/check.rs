@@ -87,7 +87,7 @@ impl<'c> Check<'c> {
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let (route, is_read) = (routes.links(classes.route(class)), classes.carriage(class).is_read);
         self.fits(settings, route, (most, is_read))?;
-        self.is_slowed(settings, route, is_read);
+        self.note_slow(settings, route, is_read);
         let priority = classes.priority(class);
         if i32::try_from(priority).is_err() {
             let message = format!("packets have priorities from -2^31 to 2^31 - 1, not {priority}");
@@ -216,7 +216,7 @@ impl<'c> Check<'c> {
 
     /// Notes of the links of a route whether buffers slow full packets there. One link may carry packets of several sizes: it
     /// carries what it does of those that it carries best.
-    fn is_slowed(&mut self, settings: &PacketSettings, route: &[LinkId], is_read: bool) {
+    fn note_slow(&mut self, settings: &PacketSettings, route: &[LinkId], is_read: bool) {
         let mut packets = payloads(settings, route, u32::MAX).peekable();
         while let Some((link, payload)) = packets.next() {
             let carried = carried(settings, (link, payload), packets.peek().copied(), is_read);

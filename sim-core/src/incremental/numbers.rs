@@ -121,12 +121,10 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// By how much the clock of a level may be behind an end that counts as reached at `now` ps: 2^-10 ps, and what it has lost in all
-/// that time, as levels are rounded down; half a picosecond at most.
+/// By how much the clock of a level may be behind an end that counts as reached at `now` ps: 2^-10 ps, or what it may have lost since
+/// 0, as levels are rounded down by less than a unit; half a picosecond at most.
 pub(crate) fn forgiven(level: Level, now: u64) -> i128 {
-    // A share of what others leave is off by a few units (*assumed*: 4).
-    let lost = now.saturating_mul(4).min(level >> 1);
-    i128::from(lost.max(level >> FORGIVEN_BITS))
+    i128::from(now.min(level >> 1).max(level >> FORGIVEN_BITS))
 }
 
 /// When a clock that shows `clock` at `now` ps and runs at `level` shows `end`, as far as [`forgiven`] then, in whole picoseconds.
