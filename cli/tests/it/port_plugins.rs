@@ -94,7 +94,6 @@ fn a_sick_port_arbiter_is_named_with_what_it_did() {
     let runs = [
         ("IN_CHOOSE=*slot += 1000", "chose requester 1000, which does not ask", true),
         ("IN_CHOOSE=*slot = UINT32_MAX - 1", "chose requester 4294967294, which does not ask", true),
-        ("IN_CHOOSE=*slot = WEIR_NONE", "serves nobody, though packets ask for the link: it starves them all", true),
         ("IN_CHOOSE=*slot = view->heads[calls % view->n_heads].slot", "for the same question again requester", true),
         ("IN_CHOOSE=return weir_fail(err, \"no idea\")", "failed: no idea", true),
         ("IN_CHOOSE=return 2", "failed: the plugin panicked: in choose of /", true),
@@ -125,6 +124,19 @@ fn a_sick_port_arbiter_is_named_with_what_it_did() {
         assert_eq!(isolated.code, 4, "{define} isolated: {}", isolated.stderr);
         assert!(!everywhere || isolated.stderr.contains(words), "{define} isolated: {}", isolated.stderr);
         assert!(isolated.stderr.contains("variant") || isolated.stderr.contains(LIBRARY), "{}", isolated.stderr);
+    }
+}
+
+/// As packets wait that nobody will ever serve.
+#[test]
+fn a_port_arbiter_that_serves_nobody_is_a_deadlock_that_names_it() {
+    let place = sick(&["IN_CHOOSE=*slot = WEIR_NONE"]);
+    for isolate in [None, Some("--isolate")] {
+        let ended = place.run(&RUN.into_iter().chain(isolate).collect::<Vec<_>>());
+        assert_eq!(ended.code, 3, "{}", ended.stderr);
+        let words =
+            ["deadlock at ", "port arbiter `variant` of link ", "serves nobody, though packets ask for the link"];
+        assert!(words.iter().all(|words| ended.stderr.contains(words)), "{}", ended.stderr);
     }
 }
 

@@ -77,6 +77,11 @@ impl PreparedRun<'_> {
                 let what = format!("deadlock {at}: full buffers wait for each other: {}", links.join(" waits for "));
                 (format!("{what}; give one of the transfers another `channel`, or other links"), ErrorKind::Stopped)
             }
+            PacketError::Slot { link, slot: NO_SLOT } => {
+                let of = self.port_arbiter_of(*link);
+                let what = format!("{of} serves nobody, though packets ask for the link: it starves them all");
+                (format!("deadlock {at}: {what}; use another port arbiter there"), ErrorKind::Stopped)
+            }
             PacketError::InBuffers { most } => {
                 let help =
                     "only buffers without a size hold as many: give a `buffer` in place of `unlimited`, or send less";
@@ -110,17 +115,16 @@ impl PreparedRun<'_> {
         }
     }
 
+    fn port_arbiter_of(&self, link: u32) -> String {
+        let name = self.spec.packets.as_ref().map_or("", |plan| plan.port_arbiter(LinkId(link)));
+        format!("port arbiter `{name}` of link {}", self.link(LinkId(link)))
+    }
+
     /// What a port arbiter did wrong; nothing for other errors.
     fn port_failed(&self, error: &PacketError) -> String {
-        let of = |link: u32| {
-            let name = self.spec.packets.as_ref().map_or("", |plan| plan.port_arbiter(LinkId(link)));
-            format!("port arbiter `{name}` of link {}", self.link(LinkId(link)))
-        };
+        let of = |link: u32| self.port_arbiter_of(link);
         let asks = "the port arbiter is wrong, report it to its author";
         match error {
-            PacketError::Slot { link, slot: NO_SLOT } => {
-                format!("{} serves nobody, though packets ask for the link: it starves them all; {asks}", of(*link))
-            }
             PacketError::Slot { link, slot } => {
                 format!("{} chose requester {slot}, which does not ask; {asks}", of(*link))
             }

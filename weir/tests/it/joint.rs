@@ -7,10 +7,16 @@ use std::time::{Duration, Instant};
 use weir::Scenario;
 use weir::optimize::{Method, SearchOptions, SearchReport, Vary, Watch};
 
-/// A file of its own for a text.
+/// A folder for these tests' files: other crates' tests write to the one above.
+pub(crate) fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("weir");
+    std::fs::create_dir_all(&folder).expect("the folder is there");
+    folder
+}
+
+/// A file of this text.
 pub(crate) fn file(name: &str, text: &str) -> PathBuf {
-    // Other crates' tests write to the same folder.
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("joint-{name}"));
+    let file = folder().join(name);
     std::fs::write(&file, text).expect("the file is written");
     file
 }

@@ -1,18 +1,12 @@
 //! Measured times beside simulated ones, and dumps of machines.
 
-use std::path::{Path, PathBuf};
-
 use weir::{Input, RunOptions, Scenario, Since, Validation, measured};
 
-fn table(name: &str, rows: &str) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&file, rows).expect("the table is written");
-    file
-}
+use crate::joint::file;
 
 #[test]
 fn rows_of_one_group_are_told_from_others() {
-    let file = table(
+    let file = file(
         "groups.csv",
         "from,to,bytes,seconds,group\ng0,g1,1000,1e-3,day\ng1,g0,2000,2e-3,night\ng0,g1,3000,3e-3,night\n",
     );
@@ -38,7 +32,7 @@ workload:
   - collective: { id: ring, kind: all-gather, size: 4MB, ranks: 'g[0-3]', algorithm: ring }
 ";
     let scenario = Scenario::opener().load(Input::text(text, "ring.yaml", None)).expect("is right");
-    let (rows, _) = measured(&table("ring.csv", "id,from,to,bytes,seconds\nring,,,,0.006\n"), None).expect("a table");
+    let (rows, _) = measured(&file("ring.csv", "id,from,to,bytes,seconds\nring,,,,0.006\n"), None).expect("a table");
     let run = scenario.run_with(&RunOptions::default()).expect("ends");
     let errors = run.report(|run| {
         let validation = Validation::new(run, ("ring.csv", &rows), Since::Ready, false).expect("a row matches");
@@ -70,7 +64,7 @@ workload:
 ";
     let scenario = Scenario::opener().load(Input::text(text, "pair.yaml", None)).expect("is right");
     let rows = "from,to,bytes,seconds\ng0,g1,1000000,0.002\ng1,g2,1000000,0.002\n";
-    let (rows, _) = measured(&table("pair.csv", rows), None).expect("a table");
+    let (rows, _) = measured(&file("pair.csv", rows), None).expect("a table");
     let run = scenario.run_with(&RunOptions::default()).expect("ends");
     for (since, expected) in
         [(Since::Ready, [0.001, 0.001]), (Since::Start, [0.001, 0.001]), (Since::Zero, [0.001, 0.002])]
@@ -101,7 +95,7 @@ workload:
   - collective: { id: ring, kind: all-gather, size: 4MB, ranks: 'g[0-3]', algorithm: ring, after: [k] }
 ";
     let scenario = Scenario::opener().load(Input::text(text, "late.yaml", None)).expect("is right");
-    let (rows, _) = measured(&table("late.csv", "id,from,to,bytes,seconds\nring,,,,0.004\n"), None).expect("a table");
+    let (rows, _) = measured(&file("late.csv", "id,from,to,bytes,seconds\nring,,,,0.004\n"), None).expect("a table");
     let run = scenario.run_with(&RunOptions::default()).expect("ends");
     for (since, simulated) in [(Since::Ready, 0.003), (Since::Start, 0.003), (Since::Zero, 0.004)] {
         let found = run.report(|run| {

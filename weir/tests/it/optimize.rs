@@ -10,6 +10,8 @@ use weir::optimize::{
 };
 use weir::{ErrorKind, Scenario};
 
+use crate::joint::file;
+
 /// 3! orders of one source. With `a` last, `b` and `c` go out in 20 ms beside `d`, and `a` in 10 ms more; else 40 ms.
 const ORDER: &str = "
 weir: 1
@@ -41,9 +43,7 @@ const PLAIN: SearchOptions<'_> = SearchOptions {
 
 /// A file with these lines about the search.
 fn scenario(name: &str, search: &str) -> Scenario {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&file, format!("{ORDER}{search}")).expect("the file is written");
-    Scenario::open(file).expect("is right")
+    Scenario::open(file(name, &format!("{ORDER}{search}"))).expect("is right")
 }
 
 fn report(scenario: &Scenario, options: &SearchOptions<'_>) -> SearchReport {
@@ -96,7 +96,7 @@ optimize: { vary: order }
     let only = Scenario::opener().load(weir::Input::text(text, "only.yaml", None)).expect("is right");
     let found = report(&only, &PLAIN).result;
     assert_eq!((found.baseline, found.best), (30e9, 20e9));
-    let named = scenario("given.yaml", "order: { g0: [c, a, b] }\noptimize: { vary: order, method: anneal }");
+    let named = scenario("given-annealed.yaml", "order: { g0: [c, a, b] }\noptimize: { vary: order, method: anneal }");
     let found = report(&named, &PLAIN).result;
     assert_eq!((found.baseline, found.best), (40e9, 30e9));
 }

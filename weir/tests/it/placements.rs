@@ -1,11 +1,9 @@
 //! Placements by costs, each by hand.
 
-use std::path::Path;
-
 use weir::optimize::{SearchOptions, SearchReport};
 use weir::{Error, Input, Scenario};
 
-use crate::joint::file;
+use crate::joint::{file, folder};
 
 /// g0 and g1 below one switch, g2 at another: links of 1 µs, and 3 µs between the switches. One unit goes from rank 0 to rank 1.
 fn text(link: &str, rest: &str) -> String {
@@ -28,9 +26,7 @@ optimize: {{ vary: placement, {rest} }}
 }
 
 fn searched(text: String) -> Result<SearchReport, Error> {
-    let scenario = Scenario::opener()
-        .load(Input::text(text, "placed.yaml", Some(Path::new(env!("CARGO_TARGET_TMPDIR")))))
-        .expect("is right");
+    let scenario = Scenario::opener().load(Input::text(text, "placed.yaml", Some(&folder()))).expect("is right");
     let plain = SearchOptions { timing: false, ..SearchOptions::default() };
     Ok(scenario.optimize_with(0, &plain)?.report.expect("of one search"))
 }
