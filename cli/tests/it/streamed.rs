@@ -265,3 +265,31 @@ fn ctrl_c_leaves_what_has_ended_and_what_has_not() {
     assert_eq!(rows.len(), 20_001, "all have come");
     assert_eq!(rows.last().map(|row| row[6].as_str()), Some(""), "the last row has no end");
 }
+
+/// The lowest links get an eighth of 4 GB/s, beside links of 10^17 B/s: of so small a level the integers of a stream are too coarse.
+#[test]
+fn rates_too_small_for_integers_are_refused() {
+    let wide = "{ kind: gpu, link: { bandwidth: 1e8GB/s } }";
+    let below = |name: &str, children: &str| format!("{name}: {{ kind: switch, link: l, children: {{ {children} }} }}");
+    let lowest = below("c", &format!("\"w[0-1]\": {wide}"));
+    let tree = below("a", &format!("u: {wide}, {}", below("b", &format!("v: {wide}, {lowest}"))));
+    let tree = format!(
+        "weir: 1\nname: tiny\narbiter: pcie-congestion\ntopology:\n  link_types: {{ l: {{ bandwidth: 4GB/s }} }}\n  \
+         tree: {{ s: {{ kind: switch, children: {{ \"d[0-3]\": {wide}, {tree} }} }} }}\n"
+    );
+    let ways = [("w0", 0), ("w1", 1), ("v", 2), ("u", 3)].map(|(from, to)| format!("{from},d{to},1000000000,0\n"));
+    // As many as are worth integers.
+    let others = (0..1000).map(|at| format!("d{},d{},1000000000,0\n", at % 4, (at + 1) % 4)).collect::<String>();
+    let case = Case::new(&tree, &[format!("from,to,bytes,start_s\n{}{others}", ways.concat())]);
+    let scenario = case.text("s.yaml");
+    let whole = run(&["run", &scenario]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    let streamed = run(&["run", &scenario, "--stream", "-"]);
+    let words = ["s.yaml: under arbiter `pcie-congestion`, at 0 s", "some rates are too small", "without `--stream`"];
+    assert_eq!(
+        (streamed.code, words.map(|words| streamed.stderr.contains(words))),
+        (3, [true; 3]),
+        "{}",
+        streamed.stderr
+    );
+}

@@ -56,7 +56,7 @@ impl Clocks {
         }
         let transfer = &mut self.transfers[slot as usize];
         transfer.holder = holder;
-        let end = time_of(transfer.work, 0, level.max(1), now);
+        let end = time_of(transfer.work, 0, level.max(1), now, || transfer.start);
         self.alone.set(end.min(NEVER - 1), slot);
     }
 

@@ -46,7 +46,9 @@ impl Clocks {
                 Err(wrong(format!("root {root} has the level {level}, above 2^61, the largest capacity")))
             }
             Some(_) => Err(CallError::Refused(
-                "some rates are too small beside the bandwidths to be kept as integers".to_owned(),
+                "some rates are too small beside the bandwidths to be kept as integers; without `--stream` the run \
+                 goes phase by phase"
+                    .to_owned(),
             )),
         }
     }

@@ -190,12 +190,26 @@ impl Clocks {
             }
             let next = match self.nodes.at(node).heap.first() {
                 Some(_) if level == INF => return Err(Self::without_level(node)),
-                Some((end, _)) if level > 0 => time_of(end, clock, level, now).min(NEVER - 1),
+                Some((end, _)) if level > 0 => {
+                    time_of(end, clock, level, now, || self.first_start(node)).min(NEVER - 1)
+                }
                 _ => NEVER,
             };
             self.due.set(next, root);
         }
         self.nodes.moved.clear();
         Ok(())
+    }
+    /// When the transfer began that ends first below a node, of which there is one.
+    fn first_start(&self, node: u32) -> u64 {
+        self.first_below(node).map_or(0, |(_, slot)| self.transfers[slot as usize].start)
+    }
+
+    /// The transfer that ends first below a node, and its class.
+    pub(super) fn first_below(&self, mut node: u32) -> Option<(u32, u32)> {
+        while node >= self.nodes.first_own {
+            node = self.nodes.at(node).heap.first()?.1;
+        }
+        Some((node, self.nodes.at(node).heap.first()?.1))
     }
 }

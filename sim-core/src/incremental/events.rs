@@ -5,7 +5,7 @@ use weir_plugin_api::{CallError, Cause, Change, Holder, IncrementalArbiter, Link
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
 use super::heap::OUT;
-use super::numbers::forgiven;
+use super::numbers::is_forgiven;
 use super::soonest::NEVER;
 
 /// A transfer whose last byte has left.
@@ -85,17 +85,12 @@ impl Clocks {
     fn take_ended_of(&mut self, root: u32, now: u64, slots: &mut Vec<u32>) {
         let record = &mut self.nodes.roots[root as usize];
         record.advance(now);
-        let (top, until) = (record.node, record.clock.saturating_add(forgiven(record.level, now)));
+        let (top, clock, level) = (record.node, record.clock, record.level);
         self.nodes.mark(root);
-        while let Some((end, mut first)) = self.nodes.at(top).heap.first()
-            && end <= until
+        while let Some((end, _)) = self.nodes.at(top).heap.first()
+            && let Some((class, first)) = self.first_below(top)
+            && is_forgiven(end - clock, level, now, || self.transfers[first as usize].start)
         {
-            let mut class = top;
-            while class >= self.nodes.first_own {
-                class = first;
-                let Some((_, next)) = self.nodes.at(class).heap.first() else { return };
-                first = next;
-            }
             self.nodes.at_mut(class).heap.remove(first, &mut self.transfer_places);
             self.next_in_turn(class, now);
             self.nodes.pass_on(class);

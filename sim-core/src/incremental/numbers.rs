@@ -121,19 +121,26 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// By how much the clock of a level may be behind an end that counts as reached at `now` ps: 2^-10 ps, or what it may have lost since
-/// 0, as levels are rounded down by less than a unit; half a picosecond at most.
-pub(crate) fn forgiven(level: Level, now: u64) -> i128 {
-    i128::from(now.min(level >> 1).max(level >> FORGIVEN_BITS))
+/// By how much the clock of a level may be behind the end of a transfer that has lasted `time` ps and counts as over: 2^-10 ps, or what
+/// the clock may have lost since it began, as levels are rounded down by less than a unit; half a picosecond at most.
+pub(crate) fn forgiven(level: Level, time: u64) -> i128 {
+    i128::from(time.min(level >> 1).max(level >> FORGIVEN_BITS))
 }
 
-/// When a clock that shows `clock` at `now` ps and runs at `level` shows `end`, as far as [`forgiven`] then, in whole picoseconds.
-pub(crate) fn time_of(end: i128, clock: i128, level: Level, now: u64) -> u64 {
+/// When a clock that shows `clock` at `now` ps and runs at `level` shows `end`, as far as [`forgiven`] of a transfer that has begun at
+/// `start`, in whole picoseconds. `start` is asked for only where it matters.
+pub(crate) fn time_of(end: i128, clock: i128, level: Level, now: u64, start: impl FnOnce() -> u64) -> u64 {
     let Ok(left) = u128::try_from(end - clock) else { return now };
     let whole = left / u128::from(level.max(1));
     let Ok(time) = u64::try_from(whole).map(|whole| now.saturating_add(whole)) else { return u64::MAX };
-    let rest = left - whole * u128::from(level.max(1));
-    if rest as i128 > forgiven(level, time) { time.saturating_add(1) } else { time }
+    let rest = (left - whole * u128::from(level.max(1))) as i128;
+    if is_forgiven(rest, level, time, start) { time } else { time.saturating_add(1) }
+}
+
+/// Whether a clock that is `rest` behind an end counts as there at `now`.
+pub(crate) fn is_forgiven(rest: i128, level: Level, now: u64, start: impl FnOnce() -> u64) -> bool {
+    // Most are, or are not, whenever the transfer began.
+    rest <= forgiven(level, 0) || rest <= forgiven(level, now) && rest <= forgiven(level, now.saturating_sub(start()))
 }
 
 #[cfg(test)]
@@ -190,7 +197,15 @@ mod tests {
         let scale = Scale::new(1e9, 1 << 20, &[1.0]).unwrap();
         // 1000 bytes at a third of 1 GB/s take 3 µs, though the share is rounded down.
         let share = scale.units(1e9) / 3;
-        assert_eq!(time_of(scale.work(1000, 1), 0, share, 0), 3_000_000);
-        assert_eq!(time_of(5, 5, share, 7), 7);
+        assert_eq!(time_of(scale.work(1000, 1), 0, share, 0, || 0), 3_000_000);
+        assert_eq!(time_of(5, 5, share, 7, || 0), 7);
+    }
+
+    #[test]
+    fn a_clock_is_forgiven_what_it_may_have_lost_since_the_transfer_began() {
+        let (level, rest, later): (Level, i128, u64) = (1 << 40, 1 << 35, 1 << 36);
+        assert!(rest > forgiven(level, 0) && rest <= forgiven(level, later));
+        assert_eq!(time_of(rest, 0, level, later, || 0), later);
+        assert_eq!(time_of(rest, 0, level, later, || later - 5), later + 1);
     }
 }

@@ -92,7 +92,7 @@ impl Clocks {
         // It has moved at one level since its turn came.
         let served = match self.nodes.level_of(class) {
             0 | INF => 0,
-            level if left < work => time_of(work - left, 0, level, 0),
+            level if left < work => time_of(work - left, 0, level, 0, || 0),
             _ => 0,
         };
         let blocked = (now - wait.since).saturating_sub(served);

@@ -44,6 +44,9 @@ impl PreparedRun<'_> {
 
     pub(super) fn stopped(&self, error: &SimError) -> Error {
         let (what, kind) = match error {
+            SimError::Arbiter(AnswerError::Failed { time, error: CallError::Refused(why) }) => {
+                (format!("at {} ({time}) {why}", instant(*time)), ErrorKind::Stopped)
+            }
             SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
             SimError::LinkDown { time, link, task } => (self.link_down(*time, *link, *task), ErrorKind::Stopped),
