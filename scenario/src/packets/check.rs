@@ -199,12 +199,12 @@ impl<'c> Check<'c> {
         let Workload { routes, tasks, stream, .. } = self.workload;
         let of = |class: ClassId, bytes: u64| {
             let route = routes.links(tasks.classes().route(class));
-            let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
-            let packets = match tasks.classes().carriage(class).is_read {
-                true => settings.reads.packets(bytes, smallest) + bytes.div_ceil(u64::from(settings.reads.request)),
-                false => bytes.div_ceil(u64::from(smallest)),
+            let is_read = tasks.classes().carriage(class).is_read;
+            let packets = |payload: u32| match is_read {
+                true => settings.reads.packets(bytes, payload) + bytes.div_ceil(u64::from(settings.reads.request)),
+                false => bytes.div_ceil(u64::from(payload)),
             };
-            u128::from(packets) * route.len() as u128
+            payloads(settings, route, u32::MAX).map(|(_, payload)| u128::from(packets(payload))).sum::<u128>()
         };
         if let Some(stream) = stream {
             // Up to one packet for each transfer less: their sizes are not kept.

@@ -16,6 +16,31 @@ fn long_transfers_are_taken_where_packets_are_skipped() {
     assert!(help.contains("leave `skip_ahead` out"), "{help}");
 }
 
+/// 20 TB in 256 B cross two links in 1.6 · 10^11 hops at most, 10 TB in 0.8 · 10^11; the second link in pieces of 64 B makes 2 · 10^11 of these.
+#[test]
+fn pieces_of_packets_are_hops() {
+    let text = |split: &str, size: &str| {
+        format!(
+            "weir: 1
+name: test
+topology:
+  tree:
+    s:
+      kind: switch
+      {split}children: {{ \"g[0-1]\": {{ kind: gpu, link: {{ bandwidth: 10GB/s, packet: {{ payload: 256B }} }} }} }}
+workload:
+  - transfer: {{ from: g0, to: g1, size: {size} }}
+fidelity: {{ packet: {{ skip_ahead: false }} }}
+"
+        )
+    };
+    good(&text("", "10TB"));
+    for (split, size) in [("", "20TB"), ("split: 64B\n      ", "10TB")] {
+        let (_, _, message, _) = first_bad(text(split, size));
+        assert!(message.contains("more than 10^11 packets times links"), "{message}");
+    }
+}
+
 /// Transfers of a host, which has no engines, may all ask for its link at once, as may the link into it; a port serves 4,096.
 #[test]
 fn ports_serve_4096_requesters() {
