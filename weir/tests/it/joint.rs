@@ -1,5 +1,6 @@
 //! Searches that simulate each candidate: objectives, bounds, what is refused and what stops.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,10 +15,12 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
-/// A file of this text.
+/// A file of this text; tests that run side by side may write one alike.
 pub(crate) fn file(name: &str, text: &str) -> PathBuf {
+    let mut whole = tempfile::NamedTempFile::new_in(folder()).expect("a file beside it");
+    whole.write_all(text.as_bytes()).expect("the file is written");
     let file = folder().join(name);
-    std::fs::write(&file, text).expect("the file is written");
+    whole.persist(&file).expect("it has its name");
     file
 }
 

@@ -1,7 +1,6 @@
 //! Searches that simulate each candidate, beside nested loops over scenarios that are read anew.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use weir::Scenario;
@@ -167,15 +166,10 @@ proptest! {
     }
 }
 
-/// The topology of a Cray CS-Storm beside the files of the tests, copied once: they run side by side.
-static CS_STORM: LazyLock<()> = LazyLock::new(|| {
-    let topology = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/topologies/cs-storm-t2.yaml");
-    file("cs-storm-t2.yaml", &std::fs::read_to_string(topology).expect("a topology of the library"));
-});
-
 /// Eight ranks of a Cray CS-Storm exchange halos.
 fn halos(ranks: &str, optimize: &str) -> String {
-    LazyLock::force(&CS_STORM);
+    let topology = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/topologies/cs-storm-t2.yaml");
+    file("cs-storm-t2.yaml", &std::fs::read_to_string(topology).expect("a topology of the library"));
     format!(
         "weir: 1\ntopology: cs-storm-t2.yaml\narbiter: pcie-congestion\nranks: {ranks}\nworkload:\n  \
          - pattern: {{ kind: halo, grid: [2, 4], size: 1MiB }}\noptimize: {{ {optimize} }}\n"
