@@ -94,52 +94,72 @@ const AMD: [(u16, u16); 28] = [
     (0x75b3, 0x950),
 ];
 
-/// Products whose links matter; what is not here has no NVLink, or is not known.
-const PRODUCTS: [(&str, Gpu); 44] = [
-    ("C2050", Gpu::Nvidia(20)),
-    ("C2070", Gpu::Nvidia(20)),
-    ("C2075", Gpu::Nvidia(20)),
-    ("M2050", Gpu::Nvidia(20)),
-    ("M2070", Gpu::Nvidia(20)),
-    ("M2075", Gpu::Nvidia(20)),
-    ("M2090", Gpu::Nvidia(20)),
-    ("K10", Gpu::Nvidia(30)),
-    ("K20", Gpu::TeslaK20),
-    ("K20c", Gpu::TeslaK20),
-    ("K20m", Gpu::TeslaK20),
-    ("K20s", Gpu::TeslaK20),
-    ("K20X", Gpu::TeslaK20),
-    ("K20Xm", Gpu::TeslaK20),
-    ("K40", Gpu::Nvidia(35)),
-    ("K40c", Gpu::Nvidia(35)),
-    ("K40m", Gpu::Nvidia(35)),
-    ("K40s", Gpu::Nvidia(35)),
-    ("K40t", Gpu::Nvidia(35)),
-    ("K80", Gpu::Nvidia(37)),
-    ("P100", Gpu::Nvidia(60)),
-    ("V100", Gpu::Nvidia(70)),
-    ("GV100", Gpu::Nvidia(70)),
-    ("T4", Gpu::Nvidia(75)),
-    ("A100", Gpu::Nvidia(80)),
-    ("A800", Gpu::Nvidia(80)),
-    ("A30", Gpu::Nvidia(80)),
-    ("A10", Gpu::Nvidia(86)),
-    ("A10G", Gpu::Nvidia(86)),
-    ("A40", Gpu::Nvidia(86)),
-    ("A6000", Gpu::Nvidia(86)),
-    ("L4", Gpu::Nvidia(89)),
-    ("L40", Gpu::Nvidia(89)),
-    ("L40S", Gpu::Nvidia(89)),
-    ("H100", Gpu::Nvidia(90)),
-    ("H200", Gpu::Nvidia(90)),
-    ("H800", Gpu::Nvidia(90)),
-    ("H20", Gpu::Nvidia(90)),
-    ("GH200", Gpu::Nvidia(90)),
-    ("B100", Gpu::Nvidia(100)),
-    ("B200", Gpu::Nvidia(100)),
-    ("GB200", Gpu::Nvidia(100)),
-    ("B300", Gpu::Nvidia(103)),
-    ("GB300", Gpu::Nvidia(103)),
+/// Products by the words of their names, those that differ from others of their chip first.
+///
+/// Compute capabilities: NVIDIA's list "CUDA GPUs".
+const PRODUCTS: [(Gpu, &[&str]); 16] = [
+    (Gpu::TeslaK20, &["K20", "K20c", "K20m", "K20s", "K20X", "K20Xm"]),
+    (Gpu::Nvidia(20), &["C2050", "C2070", "C2075", "M2050", "M2070", "M2075", "M2090"]),
+    (Gpu::Nvidia(30), &["K10"]),
+    (Gpu::Nvidia(35), &["K40", "K40c", "K40m", "K40s", "K40t"]),
+    (Gpu::Nvidia(37), &["K80"]),
+    (Gpu::Nvidia(60), &["P100"]),
+    (
+        Gpu::Nvidia(61),
+        &["P4", "P6", "P40", "1050", "1060", "1070", "1080", "P1000", "P2000", "P4000", "P5000", "P6000"],
+    ),
+    (Gpu::Nvidia(70), &["V100", "TITAN V"]),
+    (
+        Gpu::Nvidia(75),
+        &[
+            "T4",
+            "T4G",
+            "1630",
+            "1650",
+            "1660",
+            "2060",
+            "2070",
+            "2080",
+            "Quadro RTX",
+            "TITAN RTX",
+            "T400",
+            "T600",
+            "T1000",
+        ],
+    ),
+    (Gpu::Nvidia(80), &["A100", "A100X", "A800", "A30", "A30X"]),
+    (
+        Gpu::Nvidia(86),
+        &[
+            "A2", "A10", "A10G", "A10M", "A16", "A40", "A400", "A1000", "A2000", "A4000", "A4500", "A5000", "A5500",
+            "A6000", "3050", "3060", "3070", "3080", "3090",
+        ],
+    ),
+    (Gpu::Nvidia(89), &["L2", "L4", "L20", "L40", "L40G", "L40S", "Ada", "4050", "4060", "4070", "4080", "4090"]),
+    (Gpu::Nvidia(90), &["H100", "H200", "H800", "H20", "GH200"]),
+    (Gpu::Nvidia(103), &["B300", "GB300"]),
+    (Gpu::Nvidia(100), &["B100", "B200", "GB200"]),
+    (Gpu::Nvidia(120), &["Blackwell", "5050", "5060", "5070", "5080", "5090"]),
+];
+
+/// Chips by the names that `lspci` prints, without the letters behind their number.
+const CHIPS: [(Gpu, &[&str]); 16] = [
+    (Gpu::Nvidia(20), &["GF100", "GF110"]),
+    (Gpu::Nvidia(21), &["GF104", "GF106", "GF108", "GF114", "GF116", "GF117", "GF119"]),
+    (Gpu::Nvidia(30), &["GK104", "GK106", "GK107"]),
+    (Gpu::Nvidia(35), &["GK110", "GK180", "GK208"]),
+    (Gpu::Nvidia(37), &["GK210"]),
+    (Gpu::Nvidia(50), &["GM107", "GM108"]),
+    (Gpu::Nvidia(52), &["GM200", "GM204", "GM206"]),
+    (Gpu::Nvidia(60), &["GP100"]),
+    (Gpu::Nvidia(61), &["GP102", "GP104", "GP106", "GP107", "GP108"]),
+    (Gpu::Nvidia(70), &["GV100"]),
+    (Gpu::Nvidia(75), &["TU102", "TU104", "TU106", "TU116", "TU117"]),
+    (Gpu::Nvidia(80), &["GA100"]),
+    (Gpu::Nvidia(86), &["GA102", "GA103", "GA104", "GA106", "GA107"]),
+    (Gpu::Nvidia(89), &["AD102", "AD103", "AD104", "AD106", "AD107"]),
+    (Gpu::Nvidia(90), &["GH100"]),
+    (Gpu::Nvidia(120), &["GB202", "GB203", "GB205", "GB206", "GB207"]),
 ];
 
 /// Vendor ids of PCI (pci-ids.ucw.cz).
@@ -163,14 +183,14 @@ impl Gpu {
     }
 
     /// The newest generation of PCIe that the chip can, by the makers' data sheets: Fermi and Tesla K20 have 2.0 (board specifications of
-    /// Tesla M2090 and K20, "PCI Express Gen2 x16"); other Kepler GPUs (that of K40, "PCI Express Gen3 x16"), P100, V100 and T4 3.0; A100, GA10x, AD10x, MI50
+    /// Tesla M2090 and K20, "PCI Express Gen2 x16"); other Kepler GPUs (that of K40, "PCI Express Gen3 x16"), Maxwell, Pascal, V100 and TU10x 3.0; A100, GA10x, AD10x, MI50
     /// to MI250X 4.0; H100, B200, GB20x, MI300 and MI350 5.0; B300 6.0.
     pub(crate) fn pcie_generation(self) -> Option<u8> {
         match self {
             Self::Nvidia(103) => Some(6),
             Self::Nvidia(90..=100 | 120) => Some(5),
             Self::Nvidia(80..=89) => Some(4),
-            Self::Nvidia(30..=37 | 60..=75) => Some(3),
+            Self::Nvidia(30..=75) => Some(3),
             Self::Nvidia(20..=21) | Self::TeslaK20 => Some(2),
             Self::Amd(0x940..=0x95f) => Some(5),
             Self::Amd(0x906 | 0x908 | 0x90a) => Some(4),
@@ -197,11 +217,19 @@ impl Gpu {
         matches!(self, Self::Nvidia(20..=37) | Self::TeslaK20).then_some(1)
     }
 
-    /// By the product name that NVIDIA's tools print, by its first word that is a model: compute capabilities by NVIDIA's list "CUDA GPUs".
+    /// By the name that NVIDIA's tools or `lspci` print: its product, or else its chip.
     pub(crate) fn of_product(name: &str) -> Self {
-        let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let known = |word: &str| PRODUCTS.iter().find(|(model, _)| *model == word).map(|(_, gpu)| *gpu);
-        words.filter_map(known).next().unwrap_or_default()
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let has = |product: &str| {
+            let parts: Vec<&str> = product.split(' ').collect();
+            words.windows(parts.len()).any(|some| some == parts)
+        };
+        // `GK110BGL` is a GK110.
+        let is_chip = |chip: &str| words.iter().any(|word| word.strip_prefix(chip).is_some_and(is_variant));
+        let product = PRODUCTS.iter().find(|(_, products)| products.iter().any(|product| has(product)));
+        let chip = || CHIPS.iter().find(|(_, chips)| chips.iter().any(|chip| is_chip(chip)));
+        product.or_else(chip).map_or(Self::Unknown, |(gpu, _)| *gpu)
     }
 
     /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.
@@ -214,6 +242,11 @@ impl Gpu {
             _ => u16::from_str_radix(word, 16).map_or(Self::Unknown, Self::Amd),
         }
     }
+}
+
+/// Whether this is what chips have behind their number: nothing, or letters.
+fn is_variant(letters: &str) -> bool {
+    letters.chars().all(|letter| letter.is_ascii_uppercase())
 }
 
 #[cfg(test)]
@@ -234,6 +267,21 @@ mod tests {
         let named = ["Tesla M2090", "Tesla K20Xm", "Tesla K40m", "Tesla K80", "GK210GL [Tesla K80]"];
         let named = named.map(|name| Gpu::of_product(name).pcie_generation().unwrap_or(0));
         assert_eq!(named, [2, 2, 3, 3, 3]);
+        let lately = [
+            ("Quadro RTX 6000", 75),
+            ("NVIDIA RTX 6000 Ada Generation", 89),
+            ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 120),
+            ("NVIDIA GeForce RTX 4090 D", 89),
+            ("NVIDIA GeForce RTX 3060 Ti", 86),
+            ("NVIDIA Corporation TU104GL [Tesla T4]", 75),
+            ("NVIDIA Corporation AD102 [GeForce RTX 4090]", 89),
+            ("NVIDIA Corporation GK110GL", 35),
+            ("NVIDIA Corporation GM204GL [Tesla M60]", 52),
+            ("NVIDIA GB300", 103),
+        ];
+        assert!(lately.into_iter().all(|(name, sm)| Gpu::of_product(name) == Gpu::Nvidia(sm)));
+        // A number alone, and a chip's within another word.
+        assert_eq!(["RTX 6000", "NVIDIA GA1022x", "XGA102"].map(Gpu::of_product), [Gpu::Unknown; 3]);
         assert!(old.into_iter().all(|id| Gpu::of_ids(0x10de, id).engines() == Some(1)));
         assert!(expected.iter().all(|gpu| gpu.engines().is_none()));
         assert_eq!([0x10c3, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);

@@ -169,8 +169,15 @@ impl Reader {
         if function.kind == Some(DeviceKind::Gpu) {
             let number = ["nvml", "rsmi"].iter().find_map(|word| name.strip_prefix(word)?.parse().ok());
             function.number = function.number.or(number);
-            if let (true, Some(model)) = (function.label.is_empty(), info(node, "GPUModel")) {
+            let Some(model) = info(node, "GPUModel") else { return };
+            if function.label.is_empty() {
                 function.label = model.chars().take(60).collect();
+            }
+            if function.gpu == Gpu::Unknown && function.vendor.is_none_or(|vendor| vendor == 0) {
+                function.module = Module::of_name(model);
+                let is_nvidia = info(node, "GPUVendor").is_some_and(|vendor| vendor.contains("NVIDIA"));
+                let by_name = || if is_nvidia { Gpu::of_product(model) } else { Gpu::Unknown };
+                function.gpu = function.module.map_or_else(by_name, Module::gpu);
             }
         }
     }

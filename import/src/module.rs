@@ -70,7 +70,7 @@ const fn model(
 /// Chip-to-chip links: GH200 10, as `nvidia-smi c2c -s` lists them (dmlc/xgboost, `tests/cpp/common/test_cuda_dr_utils.cc`); GB300 5, by
 /// NCCL's dumps (`<c2c bw="44712" count="5"/>`); GB200 as GB300, *assumed*: NVIDIA's data sheets give both 900 GB/s for two GPUs, as much
 /// as GH200 for one.
-const MODELS: [Module; 21] = [
+const MODELS: [Module; 22] = [
     model(VENDOR_NVIDIA, "p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
     model(
         VENDOR_NVIDIA,
@@ -109,15 +109,8 @@ const MODELS: [Module; 21] = [
     model(VENDOR_AMD, "mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
     model(VENDOR_AMD, "mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
     model(VENDOR_AMD, "mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
-    model(
-        VENDOR_AMD,
-        "mi350x",
-        "MI350X or MI355X",
-        &["MI350X", "MI355X"],
-        &[0x75a0, 0x75a3, 0x75b0, 0x75b3],
-        7,
-        AllToAll(8),
-    ),
+    model(VENDOR_AMD, "mi350x", "MI350X", &["MI350X"], &[0x75a0, 0x75b0], 7, AllToAll(8)),
+    model(VENDOR_AMD, "mi355x", "MI355X", &["MI355X"], &[0x75a3, 0x75b3], 7, AllToAll(8)),
 ];
 
 /// Cards of chips of which there are modules, too (NVIDIA's open-gpu-kernel-modules, README, "Compatible GPUs", and `pci.ids`): P100, V100,
@@ -261,7 +254,7 @@ mod tests {
         // Cards: V100 PCIe, A100 PCIe, H100 PCIe, H200 NVL, A10G, L40S, RTX PRO 6000.
         assert_eq!([0x1db4, 0x20f1, 0x2331, 0x233b, 0x2237, 0x26b9, 0x2bb5].map(word), [None; 7]);
         let word = |device| Module::of_ids(VENDOR_AMD, device).map(|model| model.word);
-        assert_eq!([0x74a1, 0x74b5, 0x75a3].map(word), ["mi300x", "mi300x", "mi350x"].map(Some));
+        assert_eq!([0x74a1, 0x74b5, 0x75a3].map(word), ["mi300x", "mi300x", "mi355x"].map(Some));
         // NVIDIA's number, and cards: MI210, MI100.
         assert_eq!([0x20b0, 0x740f, 0x738c].map(word), [None; 3]);
         let named = |name| Module::of_name(name).map(|model| model.word);

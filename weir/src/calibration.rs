@@ -1,5 +1,6 @@
 //! Logs of measurements for `weir calibrate`, and why there is no fit.
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use weir_calibrate::fit::{FitError, marks};
@@ -11,6 +12,8 @@ use crate::{Error, ErrorKind};
 
 /// Different reasons that are counted; *assumed*, programs have few.
 const MOST_REASONS: usize = 100;
+/// Reasons that a message has; *assumed*, what a person reads.
+const SHOWN_REASONS: usize = 4;
 
 /// Reads logs of measurements on a machine.
 ///
@@ -24,15 +27,21 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
             return Ok(log);
         }
         let failure = Error::input(format!("nothing in {} can be used", path.display()));
-        let Some((first, count)) = commonest(&log.skipped) else { return Err(failure) };
-        let others = if count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
-        Err(failure.noted(format!("{}: {}: {}{others}", first.place, first.what, first.why)))
+        let reasons = reasons(&log.skipped);
+        if reasons.is_empty() {
+            return Err(failure);
+        }
+        let lines = reasons.iter().take(SHOWN_REASONS).map(|(first, count)| {
+            let others = if *count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
+            format!("{}: {}: {}{others}", first.place, first.what, first.why)
+        });
+        Err(failure.noted(lines.collect::<Vec<_>>().join("\nnote: ")))
     };
     files.iter().map(read).collect()
 }
 
-/// The first part with the reason that most parts have, and how many have it; of equals the reason that comes first.
-fn commonest(skipped: &[Skipped]) -> Option<(&Skipped, usize)> {
+/// The first part with each reason and how many parts have it, the reason of most parts first; of equals the one that comes first.
+fn reasons(skipped: &[Skipped]) -> Vec<(&Skipped, usize)> {
     let mut counts: Vec<(&Skipped, usize)> = Vec::new();
     for part in skipped {
         match counts.iter().position(|(first, _)| first.why == part.why) {
@@ -41,7 +50,8 @@ fn commonest(skipped: &[Skipped]) -> Option<(&Skipped, usize)> {
             None => {}
         }
     }
-    counts.into_iter().rev().max_by_key(|(_, count)| *count)
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }
 
 /// Why there is no fit, with where the arbiter has the parameter that was asked for, or the arbiters that have it.
@@ -78,13 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_of_most_parts_is_shown() {
+    fn the_reason_of_most_parts_comes_first() {
         let part = |line: u32, why: &str| {
             let place = Position { file: "log".into(), line, column: 1 };
             Skipped { place, what: "a row".to_owned(), why: why.to_owned() }
         };
-        let of = |parts: &[Skipped]| commonest(parts).map(|(first, count)| (first.place.line, count));
+        let of = |parts: &[Skipped]| -> Vec<(u32, usize)> {
+            reasons(parts).into_iter().map(|(first, count)| (first.place.line, count)).collect()
+        };
         let parts = [part(1, "no bytes"), part(2, "no collective"), part(3, "no collective")];
-        assert_eq!((of(&parts), of(&parts[..2]), of(&[])), (Some((2, 2)), Some((1, 1)), None));
+        assert_eq!((of(&parts), of(&parts[..2]), of(&[])), (vec![(2, 2), (1, 1)], vec![(1, 1), (2, 1)], vec![]));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use weir_calibrate::LogKind;
 use weir_import::{Counts, Import, Level, Options, Refusal};
 use weir_report::text::clean;
 
@@ -24,7 +25,8 @@ pub struct ImportedTopology {
 /// # Errors
 /// It is no dump that is known, or lacks what a topology needs.
 pub fn import_topology(bytes: &[u8], name: &str, file: &str, options: &Options) -> Result<ImportedTopology, Error> {
-    let import = weir_import::import(bytes, name, options).map_err(|refusal| refused(file, &refusal))?;
+    let import = weir_import::import(bytes, name, options)
+        .map_err(|refusal| measured(bytes, file, options).unwrap_or_else(|| refused(file, &refusal)))?;
     let registry = Registry::built_in()?;
     let (kinds, generation) = (&import.kinds_beside_pcie, import.pcie_generation);
     let (arbiters, others) = (registry.map_for(kinds, generation), registry.others_for(kinds, generation));
@@ -64,6 +66,17 @@ fn folded(text: &str) -> String {
         lines.last_mut().into_iter().for_each(|line| line.extend([" ", word]));
     }
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Refuses a log of measurements in the place of a dump.
+fn measured(bytes: &[u8], file: &str, options: &Options) -> Option<Error> {
+    let text = std::str::from_utf8(bytes).ok().filter(|_| options.format.is_none())?;
+    let kind = LogKind::of(text)?.word();
+    Some(Error::input(format!(
+        "{}: this is a log of measurements ({kind}), not a dump of a machine\n\
+         help: give it to `weir calibrate`, beside the topology of the machine",
+        clean(file)
+    )))
 }
 
 fn refused(name: &str, refusal: &Refusal) -> Error {

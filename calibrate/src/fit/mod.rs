@@ -115,18 +115,24 @@ pub fn fit(
 }
 
 /// Rows of groups that no fit explains, and that this one was fitted to: above what a wire carries, or far above a link that nothing
-/// else shows to be as fast. None where most rows would be left out: it is the topology then that is wrong.
+/// else shows to be as fast. Of collectives only the first: their algorithm is assumed. None where most rows would be left out: it
+/// is the topology then that is wrong.
 fn unexplained_by(problem: &Problem<'_>, fit: &Fit) -> Outliers {
-    let is_beyond = |above: &Exceeded| {
-        let CutPlace::Link(link) = above.place else { return above.measured > BEYOND * above.carries };
+    let is_beyond = |above: &Exceeded, is_collective: bool| {
+        let CutPlace::Link(link) = above.place else {
+            return !is_collective && above.measured > BEYOND * above.carries;
+        };
+        let wire = most_of_wire(problem.machine, link).unwrap_or(f64::INFINITY);
+        if is_collective {
+            return above.measured > wire;
+        }
         // What is fitted now may be half-way to the group.
         let lone = of_lone_copies(&problem.machine.fabric, problem.experiments, link);
         let known = lone.map_or(above.carries, |lone| lone.max(problem.machine.fabric.link(link).bandwidth));
-        above.measured > most_of_wire(problem.machine, link).unwrap_or(f64::INFINITY).min(BEYOND * known)
+        above.measured > wire.min(BEYOND * known)
     };
     let groups = not_explained(problem.machine, problem.experiments, fit).into_iter();
-    let groups =
-        groups.filter(|(at, above)| problem.fitted[*at] && !problem.experiments[*at].kernels && is_beyond(above));
+    let groups = groups.filter(|(at, above)| problem.fitted[*at] && is_beyond(above, problem.experiments[*at].kernels));
     let rows = groups.flat_map(|(at, _)| (0..problem.experiments[at].rows.len()).map(move |row| (at, row)));
     let found: Outliers = rows.filter(|row| !problem.is_left_out(*row)).collect();
     let (left_out, of) = (found.len() + problem.unexplained.len(), problem.rows() + problem.unexplained.len());

@@ -14,7 +14,7 @@ use weir_scenario::Diagnostic;
 use super::bus;
 use super::matrix_parts::{End, Matrix, Row, matrix_of, named};
 use super::number::{self, MOST_ROWS};
-use super::source::{LogLine, Source, Span};
+use super::source::{LogLine, Source, Span, Unmeasured};
 use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
@@ -47,6 +47,7 @@ struct MatrixReader<'a> {
     /// Bytes of a copy, where the log says it.
     bytes: Option<u64>,
     used: Vec<End>,
+    unmeasured: Unmeasured,
     log: Log,
 }
 
@@ -77,6 +78,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
         cells: 0,
         bytes: None,
         used: Vec::new(),
+        unmeasured: Unmeasured::default(),
         log: Log::default(),
     };
     for line in source.lines() {
@@ -130,6 +132,7 @@ impl MatrixReader<'_> {
         self.pairs.clear();
         // A matrix that is not used was left at its first row.
         let Some((matrix, title)) = self.matrix.take() else { return Ok(()) };
+        std::mem::take(&mut self.unmeasured).note(self.source, &mut self.log, &title);
         if columns.is_empty() && !matches!(matrix, Matrix::Unused(_)) {
             let why = format!("no line of columns that weir knows follows ({})", HEADERS.join(", "));
             self.source.skip(&mut self.log, self.source.place(self.titled, 1), title, why);
@@ -257,6 +260,10 @@ impl MatrixReader<'_> {
         for (&cell, column) in cells.iter().zip(self.columns.clone()) {
             let (Some(row), Some(column)) = (row, column) else { continue };
             let own = row.end() == Some(column);
+            let between_processors = matches!((row.end(), column), (Some(End::Cpu(_)), End::Cpu(_)));
+            if cell == "N/A" && !own && !between_processors {
+                self.unmeasured.add(self.source.place_of(line, cell));
+            }
             if cell == "N/A" || own || self.is_mirrored(row, column) {
                 continue;
             }

@@ -21,7 +21,7 @@ use super::bus;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
 use super::nvbandwidth_peers::Peers;
-use super::source::{Source, Span};
+use super::source::{Source, Span, Unmeasured};
 use super::{nvbandwidth_json, nvbandwidth_text};
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
@@ -226,6 +226,7 @@ impl State {
             source.all_rows(case.at.line, &missing.map(|row| row.to_string()).collect::<Vec<_>>())?;
         }
         rows_are_whole(source, case, copies, width)?;
+        let mut unmeasured = Unmeasured::default();
         for (row, cells) in case.rows.iter().enumerate() {
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
             if copies.beside == Beside::TheOtherWay && copies.between_devices() && row >= width {
@@ -240,6 +241,13 @@ impl State {
                 return Err(source.error(span, format!("more than {MOST_ROWS} cells"), "give fewer tests"));
             }
             for (column, value) in cells.iter().enumerate() {
+                if copies.between_devices() && row == column {
+                    continue;
+                }
+                if value.text == "N/A" {
+                    unmeasured.add(value.at.clone());
+                    continue;
+                }
                 // Where a log lists no devices, one column does not say how many took part.
                 let devices = match width {
                     1 if self.listed > 0 => self.listed,
@@ -250,6 +258,7 @@ impl State {
                 self.cell(source, copies, &MatrixCell { test: &case.name, row, column, others, value }, log);
             }
         }
+        unmeasured.note(source, log, &number::excerpt(&case.name));
         Ok(())
     }
 
@@ -262,13 +271,10 @@ impl State {
         peers.flatten().unwrap_or_else(all)
     }
 
-    /// The copy of a cell; nothing for `N/A` and for the 0 of a diagonal.
+    /// The copy of a cell.
     fn cell(&mut self, source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, log: &mut Log) {
         let text = &cell.value.text;
         let devices = copies.between_devices();
-        if text == "N/A" || (devices && cell.row == cell.column) {
-            return;
-        }
         let (at, name) = (cell.value.at.clone(), format!("{} [{}][{}]", cell.test, cell.row, cell.column));
         // A sum is over all copies, which are of one size.
         let copies_summed = if copies.with_all() { cell.others.len().max(1) as f64 } else { 1.0 };

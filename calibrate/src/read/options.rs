@@ -76,7 +76,7 @@ impl LogKind {
         if bandwidth_test::is_text(&head) {
             return Some(Self::BandwidthTest);
         }
-        if perftest::is_text(&head) && head.contains("/sec]") {
+        if perftest::is_text(&head) {
             return Some(Self::Perftest);
         }
         // Without the lines before it, a matrix has a title such as `Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)`.

@@ -22,9 +22,10 @@ const DEPTH: u32 = 128;
 /// percent.
 const FULL: f64 = 0.95;
 
-/// Whether a text is one of perftest.
+/// Whether a text is one of a bandwidth test of perftest, also where it ends before its table.
 pub(super) fn is_text(head: &str) -> bool {
-    head.lines().any(|line| line.contains("#bytes") && line.contains("#iterations"))
+    let is_table = head.lines().any(|line| line.contains("#bytes") && line.contains("#iterations"));
+    (is_table && head.contains("/sec]")) || head.lines().any(|line| line.trim_end().ends_with(" BW Test"))
 }
 
 /// What the lines above a row say.

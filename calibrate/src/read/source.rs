@@ -8,6 +8,29 @@ use super::number::NumberError;
 use super::options::ReadOptions;
 use crate::measurement::{Log, Skipped};
 
+/// The cells of a matrix that a tool has not measured.
+#[derive(Default)]
+pub(crate) struct Unmeasured {
+    first: Option<Position>,
+    cells: usize,
+}
+
+impl Unmeasured {
+    /// Adds one that is `N/A`.
+    pub(crate) fn add(&mut self, place: Position) {
+        self.first.get_or_insert(place);
+        self.cells += 1;
+    }
+
+    /// Says how many there are.
+    pub(crate) fn note(self, source: &Source<'_>, log: &mut Log, matrix: &str) {
+        let Some(first) = self.first else { return };
+        let cells = if self.cells == 1 { "a cell".to_owned() } else { format!("{} cells", self.cells) };
+        let why = "N/A: not measured, as between devices that do not reach each other's memory";
+        source.skip(log, first, format!("{matrix}, {cells}"), why);
+    }
+}
+
 /// A line of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct LogLine<'a> {

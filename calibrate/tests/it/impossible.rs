@@ -137,16 +137,37 @@ fn a_collective_uses_all_links_between_its_ranks() {
     }
 }
 
-/// What a fit says of an all-reduce of eight ranks with this bus bandwidth, GB/s, which is 7/4 of size over time.
-fn all_reduce_at(busbw: f64, machine: &Machine) -> String {
+/// An all-reduce of eight ranks with this bus bandwidth, GB/s, which is 7/4 of size over time.
+fn all_reduce(busbw: f64, machine: &Machine) -> Vec<Experiment> {
     let (algbw, bytes) = (busbw * 4.0 / 7.0, 17_179_869_184_u64);
     let row = format!("{:.1} {algbw:.1} {busbw:.1} 0", bytes as f64 / algbw / 1e3);
     let log = format!(
         "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
          {bytes} 1 float sum -1 {row} {row}\n"
     );
-    let (_, log) = read_log_text("log", &log, machine, &ReadOptions::default()).expect("a log");
-    fit(machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string()
+    read_log_text("log", &log, machine, &ReadOptions::default()).expect("a log").1.experiments
+}
+
+/// What a fit says of it alone.
+fn all_reduce_at(busbw: f64, machine: &Machine) -> String {
+    let options = FitOptions::default();
+    fit(machine, &built_in("max-min"), &all_reduce(busbw, machine), &options).unwrap_err().to_string()
+}
+
+/// Beside copies that tell what a link carries, it is left out: its switch reduces, and the fit is that of the copies.
+#[test]
+fn a_collective_above_the_wire_does_not_spoil_copies() {
+    let machine = slots("nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", 8);
+    let copies = lone(&machine, &[("gpu0", "gpu1", 371.0), ("gpu1", "gpu2", 369.0), ("gpu2", "gpu3", 370.0)]);
+    let of = |experiments: &[Experiment]| {
+        let found = fit(&machine, &built_in("max-min"), experiments, &FitOptions::default()).expect("a fit");
+        bandwidth_of(&machine, &found.setting, "nvlink4-x18")
+    };
+    let with = [&copies[..], &all_reduce(482.3, &machine)].concat();
+    assert!((of(&with) / of(&copies) - 1.0).abs() < 1e-6, "{} and {}", of(&with), of(&copies));
+    // One that a ring can have is fitted.
+    let ring = [&copies[..], &all_reduce(440.0, &machine)].concat();
+    assert!(of(&ring) > 1.01 * of(&copies), "{} and {}", of(&ring), of(&copies));
 }
 
 /// An all-reduce that the switch reduces is faster than any ring over the GPU's links.

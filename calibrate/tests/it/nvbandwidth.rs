@@ -39,6 +39,12 @@ fn text_of_nvbandwidth_is_read_as_its_json() {
         let skipped: Vec<_> = log.skipped.iter().map(|part| &*part.what).collect();
         assert_eq!(skipped, ["host_to_device_memcpy_sm"]);
     }
+    // A diagonal is no pair; of a pair that was not measured the log says so.
+    let without = NVBANDWIDTH.replace("N/A     23.00", "N/A       N/A");
+    let (_, log) = read(&machine, &without, &ReadOptions::default()).expect("a log");
+    let skipped: Vec<_> = log.skipped.iter().map(|part| (&*part.what, part.why.split(':').next())).collect();
+    assert_eq!(skipped[0], ("device_to_device_memcpy_read_ce, a cell", Some("N/A")), "{skipped:?}");
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
     let cut = &NVBANDWIDTH[..NVBANDWIDTH.find("24.20").unwrap()];
     let error = read(&machine, cut, &ReadOptions::default()).unwrap_err();
     assert!(error.contains("log:10:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");

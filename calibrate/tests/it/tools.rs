@@ -147,6 +147,9 @@ fn tables_of_perftest_have_units_and_directions() {
     }
     let (_, none) = read(&machine, &log("RDMA_Write BW Test", "MiB/sec", 1.0), &ReadOptions::default()).expect("a log");
     assert!(none.skipped[0].why.contains("--pair"), "{:?}", none.skipped);
+    let whole = log("Send BW Test", "MiB/sec", 1.0);
+    let cut = read(&machine, &whole[..whole.find("#bytes").unwrap()], &pair()).unwrap_err();
+    assert!(cut.contains("perftest has no row of a table") && cut.contains("cut off"), "{cut}");
 }
 
 /// Eight messages in flight of each of two pairs, added.

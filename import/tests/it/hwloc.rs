@@ -49,6 +49,29 @@ fn row_of_three(ids: &str, value: u64, hops: bool) -> Import {
     good(&machine("", &[gpu(1), gpu(2), gpu(3)].concat(), &matrices))
 }
 
+/// Without ids, as dumps of some clouds have it, the driver's name says what a GPU is.
+#[test]
+fn a_gpu_without_ids_is_known_by_its_name() {
+    let gpu = |model: &str| {
+        let info = format!(
+            "<info name=\"GPUVendor\" value=\"NVIDIA Corporation\"/><info name=\"GPUModel\" value=\"{model}\"/>"
+        );
+        let of = |n: usize| {
+            let device = device(30 + n, &format!("0000:{n:02x}:00.0"), "0302 [0000:0000]", "0");
+            let inner = format!(
+                "<object type=\"OSDev\" gp_index=\"{}\" name=\"nvml{n}\" osdev_type=\"5\">{info}</object>",
+                40 + n
+            );
+            device.replace("/>", &format!(">{inner}</object>"))
+        };
+        good(&machine("", &[of(1), of(2)].concat(), ""))
+    };
+    let module = gpu("NVIDIA H100 80GB HBM3");
+    assert!(warnings(&module).contains("are H100 SXM5, by device id or name"), "{}", warnings(&module));
+    assert!(module.yaml.contains("pcie5-x16-chip-assumed:"), "{}", module.yaml);
+    assert!(gpu("NVIDIA L40S").yaml.contains("pcie4-x16-chip-assumed:"));
+}
+
 #[test]
 fn xgmi_of_rsmi_is_a_link_between_neighbours() {
     let import = row_of_three("1002:740f", 100_000, true);

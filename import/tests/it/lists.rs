@@ -53,6 +53,23 @@ fn names_of_a_tree() {
     assert!(!notes(&one("NVIDIA Corporation GA102 High Definition Audio Controller")).contains("show neither"));
 }
 
+/// What a chip can, by its name or that of the card: PCIe of its generation.
+#[test]
+fn names_of_chips_tell_their_pcie() {
+    for (name, kind) in [
+        ("NVIDIA Corporation AD102 [GeForce RTX 4090]", "pcie4-x16"),
+        ("NVIDIA Corporation AD102GL [RTX 6000 Ada Generation]", "pcie4-x16"),
+        ("NVIDIA Corporation GB202GL [RTX PRO 6000 Blackwell Server Edition]", "pcie5-x16"),
+        ("NVIDIA Corporation GA102 [GeForce RTX 3090]", "pcie4-x16"),
+        ("NVIDIA Corporation TU102GL [Quadro RTX 6000/8000]", "pcie3-x16"),
+        ("NVIDIA Corporation GP102GL [Tesla P40]", "pcie3-x16"),
+        ("NVIDIA Corporation GH100", "pcie5-x16"),
+    ] {
+        let import = good(&format!("-[0000:00]---01.0-[01]----00.0  {name}\n"));
+        assert!(import.yaml.contains(&format!("{kind}-chip-assumed:")), "{name}:\n{}", import.yaml);
+    }
+}
+
 #[test]
 fn a_tree_without_names_is_refused() {
     let tree = |gpu: &str, audio: &str| {

@@ -121,3 +121,22 @@ fn a_summary_counts_what_a_machine_has() {
         assert!(!first.contains(none), "{first}");
     }
 }
+
+/// A log in the place of a dump: what it is, and what takes it.
+#[test]
+fn a_log_is_no_dump() {
+    let osu = "# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1048576      24000.0\n";
+    let csv = "from,to,bytes,seconds\ngpu0,gpu1,1000,1e-3\n";
+    for (log, kind) in [(osu, "osu"), (csv, "csv")] {
+        let of = |options: &weir_import::Options| {
+            weir::import_topology(log.as_bytes(), "m", "m.txt", options).expect_err("no dump").to_string()
+        };
+        let error = of(&weir_import::Options::default());
+        assert!(
+            error.contains(&format!("a log of measurements ({kind})")) && error.contains("`weir calibrate`"),
+            "{error}"
+        );
+        let as_dump = weir_import::Options { format: Some("lspci".parse().expect("a format")), ..Default::default() };
+        assert!(!of(&as_dump).contains("calibrate"));
+    }
+}
