@@ -179,7 +179,7 @@ impl<'a> Alone<'a> {
         };
         let rate = *rates[class.index()].get_or_init(|| self.ask(&mut locked(asked), class).unwrap_or(f64::NAN));
         let latency = self.routes.latency(self.classes.route(class));
-        (rate.is_finite() && rate > 0.0).then(|| time_to_send(bytes as f64, rate).plus(latency))
+        (rate.is_finite() && rate > 0.0).then(|| time_to_send(bytes as f64, rate, SimDuration::ZERO).plus(latency))
     }
 
     /// As [`Self::time`], of a transfer that has no limit of its own and is otherwise the same.

@@ -311,5 +311,9 @@ fn packet_priority(priority: i64) -> i32 {
 
 /// Picoseconds between packets of a limited transfer; 0 without a limit.
 fn interval(settings: &PacketSettings, first: u32, limit: f64) -> u64 {
-    if limit.is_finite() { time_to_send(f64::from(settings.links[first as usize].payload), limit).0 } else { 0 }
+    if limit.is_finite() {
+        time_to_send(f64::from(settings.links[first as usize].payload), limit, SimDuration::ZERO).0
+    } else {
+        0
+    }
 }

@@ -240,7 +240,7 @@ impl<'a> Flows<'a> {
                 transfer.blocked = transfer.blocked_until(now);
                 transfer.since = now;
                 transfer.rate = rate;
-                self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate)));
+                self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate, now - transfer.arrival)));
                 moved = true;
             }
             if names_anew || self.bottlenecks.differs(slot, &binding) {

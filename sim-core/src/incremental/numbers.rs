@@ -7,7 +7,7 @@
 use weir_plugin_api::PS_PER_S;
 pub(crate) use weir_plugin_api::{Level, NO_LEVEL as INF};
 
-use crate::progress::FORGIVEN_BITS;
+use crate::progress::{FORGIVEN_BITS, UNSURE_BITS};
 
 /// Bits that a transfer may add to a clock: a clock reaches 2^124 in 100 days.
 const END_BITS: u32 = 126;
@@ -121,10 +121,13 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// By how much the clock of a level may be behind the end of a transfer that has lasted `time` ps and counts as over: 2^-10 ps, or what
-/// the clock may have lost since it began, as levels are rounded down by less than a unit; half a picosecond at most.
+/// By how much the clock of a level may be behind the end of a transfer that has lasted `time` ps and counts as over: as much as
+/// [`crate::time_to_send`] forgives, or what the clock may have lost since it began, as levels are rounded down by less than a unit;
+/// half a picosecond at most.
 pub(crate) fn forgiven(level: Level, time: u64) -> i128 {
-    i128::from(time.min(level >> 1).max(level >> FORGIVEN_BITS))
+    let unsure = (u128::from(level) * u128::from(time)) >> UNSURE_BITS;
+    let forgiven = (u128::from(level >> FORGIVEN_BITS) + unsure).max(u128::from(time));
+    forgiven.min(u128::from(level >> 1)) as i128
 }
 
 /// When a clock that shows `clock` at `now` ps and runs at `level` shows `end`, as far as [`forgiven`] of a transfer that has begun at

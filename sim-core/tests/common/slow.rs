@@ -267,7 +267,7 @@ fn rate(world: &World, arbiter: &mut dyn RateArbiter, flowing: &mut [Flowing], n
         if f.rate.to_bits() != rate.to_bits() {
             f.remaining = remaining_after(f.remaining, f.rate, now - f.since);
             (f.since, f.rate) = (now, rate);
-            f.end = now.after(time_to_send(f.remaining, rate));
+            f.end = now.after(time_to_send(f.remaining, rate, now - f.arrival));
         }
     }
 }

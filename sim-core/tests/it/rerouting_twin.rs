@@ -284,7 +284,8 @@ impl Twin<'_> {
             if f.rate.to_bits() != rate.to_bits() {
                 f.left = remaining_after(f.left, f.rate, SimDuration(self.now - f.since));
                 (f.since, f.rate) = (self.now, rate);
-                f.end = SimTime(self.now).after(time_to_send(f.left, rate));
+                let lasted = SimDuration(self.now - f.arrival);
+                f.end = SimTime(self.now).after(time_to_send(f.left, rate, lasted));
             }
         }
         let over = load.iter().zip(self.fabric.bandwidths()).any(|(load, most)| *load > most * (1.0 + 1e-8));

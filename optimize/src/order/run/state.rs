@@ -1,7 +1,7 @@
 //! The state of one run of one order, with the arithmetic of the simulation.
 //!
-//! Per source (a *lane*): the bytes left at its last change of rate, that instant, the rate, the instant its last byte
-//! leaves, and the messages not yet started. A lane that pauses before its next message is in no active set; its end is
+//! Per source (a *lane*): the bytes left at its last change of rate, that instant, when its message began, the rate, the instant its
+//! last byte leaves, and the messages not yet started. A lane that pauses before its next message is in no active set; its end is
 //! the instant at which that message begins. Times are whole picoseconds in f64, exact below 2^53; up to 2^52 the
 //! results have the bits of `time_to_send` and `remaining_after` of the simulation, which the tests compare.
 
@@ -11,14 +11,14 @@ use crate::PS_PER_S;
 /// Times at and above this are refused.
 pub(crate) const MOST_PS: f64 = 4_503_599_627_370_496.0;
 
-/// ⌈remaining / rate⌉ in whole picoseconds; infinite at rate 0. The bits of `weir_sim_core::time_to_send` below 2^52, which
-/// forgives 2^-10 ps and 2^-48 of the time.
+/// ⌈remaining / rate⌉ in whole picoseconds, of a message that has `lasted` so many; infinite at rate 0. The bits of
+/// `weir_sim_core::time_to_send` below 2^52, which forgives 2^-10 ps and 2^-48 of the whole time.
 #[inline(always)]
-fn ps_to_send(remaining: f64, rate: f64) -> f64 {
+fn ps_to_send(remaining: f64, rate: f64, lasted: f64) -> f64 {
     const FORGIVEN: f64 = 1.0 / (1_u64 << 10) as f64;
     const UNSURE: f64 = 1.0 / (1_u64 << 48) as f64;
     let ps = remaining * PS_PER_S / rate;
-    let unsure = FORGIVEN + ps * UNSURE;
+    let unsure = FORGIVEN + (lasted + ps) * UNSURE;
     let ps = ps - if unsure < 0.5 { unsure } else { 0.5 };
     // Adding and taking away 2^52 rounds to the nearest whole number; one more where that was below. Selects only, so
     // that lanes share instructions.
@@ -41,6 +41,7 @@ fn remaining_after(remaining: f64, rate: f64, span: f64) -> f64 {
 pub(crate) struct State<const N: usize> {
     pub(crate) remaining: [f64; N],
     pub(crate) since: [f64; N],
+    pub(crate) began: [f64; N],
     pub(crate) rate: [f64; N],
     pub(crate) end: [f64; N],
     /// Messages not yet started: a bit each in the tree searches, their number in the annealer.
@@ -69,6 +70,7 @@ impl<const N: usize> State<N> {
         let mut state = Self {
             remaining: [0.0; N],
             since: [0.0; N],
+            began: [0.0; N],
             rate: [0.0; N],
             end: [f64::INFINITY; N],
             left: [0; N],
@@ -145,6 +147,7 @@ impl<const N: usize> State<N> {
         self.put_digit(plan, source, digit);
         self.remaining[source] = plan.bytes(source, message);
         self.since[source] = self.now;
+        self.began[source] = self.now;
         self.rate[source] = 0.0;
         self.end[source] = f64::INFINITY;
     }
@@ -191,6 +194,7 @@ impl<const N: usize> State<N> {
     pub(crate) fn move_lane(&mut self, to: usize, other: &Self, from: usize) {
         self.remaining[to] = other.remaining[from];
         self.since[to] = other.since[from];
+        self.began[to] = other.began[from];
         self.rate[to] = other.rate[from];
         self.end[to] = other.end[from];
     }
@@ -221,7 +225,7 @@ impl<const N: usize> State<N> {
         for (i, &new) in rates.iter().enumerate() {
             let old = self.rate[i];
             let left = remaining_after(self.remaining[i], old, now - self.since[i]);
-            let end = now + ps_to_send(left, new);
+            let end = now + ps_to_send(left, new, now - self.began[i]);
             let changed = new != old;
             self.remaining[i] = if changed { left } else { self.remaining[i] };
             self.since[i] = if changed { now } else { self.since[i] };
@@ -244,12 +248,13 @@ mod tests {
             bytes in prop_oneof![1.0..1e12_f64, (1_u64..1 << 40).prop_map(|b| b as f64), 0.0..1e-3_f64],
             rate in prop_oneof![1e6..1e12_f64, Just(11.6e9), Just(1e9), 1e9..1e9 + 2.0],
             span in 0_u64..1 << 52,
+            lasted in prop_oneof![Just(0_u64), 0_u64..1 << 45],
         ) {
-            let exact = weir_sim_core::time_to_send(bytes, rate);
+            let exact = weir_sim_core::time_to_send(bytes, rate, SimDuration(lasted));
             if (exact.0 as f64) < MOST_PS {
-                prop_assert_eq!(ps_to_send(bytes, rate), exact.0 as f64);
+                prop_assert_eq!(ps_to_send(bytes, rate, lasted as f64), exact.0 as f64);
             } else {
-                prop_assert!(ps_to_send(bytes, rate) >= MOST_PS);
+                prop_assert!(ps_to_send(bytes, rate, lasted as f64) >= MOST_PS);
             }
             let left = weir_sim_core::remaining_after(bytes, rate, SimDuration(span));
             prop_assert_eq!(remaining_after(bytes, rate, span as f64).to_bits(), left.to_bits());
@@ -258,8 +263,8 @@ mod tests {
 
     #[test]
     fn no_rate_is_never() {
-        assert_eq!(ps_to_send(1.0, 0.0), f64::INFINITY);
-        assert_eq!(ps_to_send(0.0, 0.0), f64::INFINITY);
-        assert_eq!(ps_to_send(0.0, 1.0), 0.0);
+        assert_eq!(ps_to_send(1.0, 0.0, 0.0), f64::INFINITY);
+        assert_eq!(ps_to_send(0.0, 0.0, 0.0), f64::INFINITY);
+        assert_eq!(ps_to_send(0.0, 1.0, 0.0), 0.0);
     }
 }
