@@ -27,12 +27,11 @@ pub(crate) fn listed(run: &Run<'_>, mut all: Vec<TaskId>) -> Vec<TaskId> {
 pub(crate) fn lost_most(run: &Run<'_>, all: &mut Vec<TaskId>, most: usize) {
     let end = |task: &TaskId| run.outcome.tasks[task.index()].end;
     // Without sorting all: the user of an interrupted run does not want to wait.
-    if knows_losses(run) {
-        let losses: FxHashMap<TaskId, SimDuration> = all.iter().map(|&task| (task, lost(run, task))).collect();
-        first(all, most, |task| (Reverse(end(task).is_never()), Reverse(losses[task]), *task));
+    *all = if knows_losses(run) {
+        first(all, most, |task| (Reverse(end(task).is_never()), Reverse(lost(run, *task))))
     } else {
-        first(all, most, |task| (Reverse(end(task)), *task));
-    }
+        first(all, most, |task| Reverse(end(task)))
+    };
 }
 
 /// What [`listed`] has listed where that is not all.
@@ -45,13 +44,15 @@ fn knows_losses(run: &Run<'_>) -> bool {
     run.outcome.stop != Stop::Cancelled
 }
 
-/// Keeps the first ones, sorted.
-fn first<K: Ord>(all: &mut Vec<TaskId>, most: usize, key: impl Fn(&TaskId) -> K) {
-    if all.len() > most {
-        all.select_nth_unstable_by_key(most, &key);
-        all.truncate(most);
+/// The first ones by a key, equals by id, in that order.
+fn first<K: Ord>(all: &[TaskId], most: usize, key: impl Fn(&TaskId) -> K) -> Vec<TaskId> {
+    let mut keyed: Vec<(K, TaskId)> = all.iter().map(|task| (key(task), *task)).collect();
+    if keyed.len() > most {
+        keyed.select_nth_unstable(most);
+        keyed.truncate(most);
     }
-    all.sort_unstable_by_key(key);
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, task)| task).collect()
 }
 
 /// By how much longer than alone it took from ready to end; none where the arbiter has no answer for it alone.
