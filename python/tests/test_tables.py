@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from conftest import FOUR, FOUR_PS, SCENARIOS
@@ -140,3 +141,36 @@ def test_notebooks_get_escaped_html() -> None:
     )
     shown = weir.run(scenario)._repr_html_()
     assert "<script>" not in shown and "&lt;script&gt;" in shown and "<pre>" in shown
+
+
+def test_plots_on_axes_that_have_a_picture() -> None:
+    """The first row stays on top, and what was drawn stays."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    result = weir.run(FOUR)
+    axes = plt.figure().add_subplot()
+    assert result.plot_timeline(axes) is axes and result.plot_timeline(ax=axes) is axes
+    assert axes.yaxis_inverted() and len(axes.patches) == 8
+    assert len(result.plot_links(axes, most=3).patches) == 11 and axes.yaxis_inverted()
+    plt.close(axes.figure)
+
+
+def test_a_page_that_no_browser_shows_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def no_browser(address: str) -> bool:
+        asked.append(address)
+        return False
+
+    monkeypatch.setattr("webbrowser.open", no_browser)
+    with pytest.warns(UserWarning, match="no browser opens .*: open it yourself, or `save` the page") as warned:
+        weir.report(FOUR).show()
+    file = Path(asked[0].removeprefix("file://"))
+    assert str(file) in str(warned[0].message) and file.read_bytes().startswith(b"<!doctype html>")
+    file.unlink()
+    # A browser that opens it says nothing more.
+    monkeypatch.setattr("webbrowser.open", lambda address: not asked.append(address))
+    weir.report(FOUR).show()
+    Path(asked[1].removeprefix("file://")).unlink()
