@@ -97,7 +97,8 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
 
 /// The groups of a log that a fitted topology does not explain, each with its place among the experiments: several transfers, or
 /// a collective, over a link that are faster than it is before the fit, after it, and than any lone copy over it was. A lone copy
-/// that a fit misses is an error of the fit, and so are copies over a link that it makes slower than the topology has it.
+/// that a fit misses is an error of the fit, unless it is above the wire, and so are copies over a link that it makes slower than the
+/// topology has it.
 #[must_use]
 pub fn not_explained(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
     let fabric = &machine.fabric;
@@ -128,11 +129,20 @@ pub fn not_explained(machine: &Machine, experiments: &[Experiment], fit: &Fit) -
         *carries = most_of_wire(machine, link).map_or(*carries, |most| carries.min(most));
     }
     let found = timed.iter().zip(experiments).map(|(timed, experiment)| {
-        // Of a collective one transfer may say it: its algorithm is assumed, and others carry less over a link.
-        let counts = |above: &Exceeded| above.transfers.len() > 1 || experiment.kernels && timed.len() > 1;
+        // Of a collective one transfer may say it: its algorithm is assumed, and others carry less over a link. Above its wire
+        // no link carries any.
+        let counts = |above: &Exceeded| {
+            above.transfers.len() > 1 || experiment.kernels && timed.len() > 1 || is_above_the_wire(machine, above)
+        };
         exceeded(fabric, &carries, timed).filter(counts)
     });
     found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
+}
+
+/// Whether it is more than the wire of a link carries, as far as its type says that.
+pub(crate) fn is_above_the_wire(machine: &Machine, above: &Exceeded) -> bool {
+    let CutPlace::Link(link) = above.place else { return false };
+    most_of_wire(machine, link).is_some_and(|most| above.measured > most)
 }
 
 /// What the transfers of an experiment ask of one of these links at most, together: bytes per second, and how many they are.

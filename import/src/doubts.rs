@@ -77,9 +77,8 @@ fn alternatives(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Vec<Cha
         Doubt::Nothing | Doubt::OfChip(false) | Doubt::OfChipsBelow(false) => {
             vec![generation.into_iter().collect(), vec![Change::Width(8)]]
         }
-        Doubt::Speed | Doubt::OfChip(true) | Doubt::OfChipsBelow(true) | Doubt::Capped => {
-            vec![generation.into_iter().collect()]
-        }
+        Doubt::Speed | Doubt::OfChip(true) | Doubt::OfChipsBelow(true) => vec![generation.into_iter().collect()],
+        Doubt::Capped => vec![generation.into_iter().chain(lanes).collect()],
         Doubt::IdleGpu | Doubt::NarrowGpu if now.generation <= 2 => vec![generation.into_iter().chain(lanes).collect()],
         Doubt::IdleGpu | Doubt::NarrowGpu => vec![lanes.into_iter().collect()],
         Doubt::Width => vec![vec![Change::Width(8)]],

@@ -211,6 +211,18 @@ impl Gpu {
         }
     }
 
+    /// NVLinks that a GPU of the chip has at most, by the same papers; 0 where it has none, `None` where that is not known.
+    pub(crate) fn most_nvlinks(self) -> Option<u32> {
+        match (self, self.nvlink_generation()) {
+            (_, Some(1)) => Some(4),
+            (_, Some(2)) => Some(6),
+            (_, Some(3)) => Some(12),
+            (_, Some(_)) => Some(18),
+            (Self::Nvidia(_) | Self::TeslaK20, None) => Some(0),
+            (Self::Amd(_) | Self::Unknown, None) => None,
+        }
+    }
+
     /// How many copies the chip sends at once, where it is known: Fermi and Kepler GPUs have at most one copy engine for each direction (NVIDIA,
     /// white papers of Fermi and Kepler GK110; Martinasso et al., SC16, step A, of K80).
     pub(crate) fn engines(self) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! GPUs that have NVLink, xGMI or chip-to-chip links by their model, in a dump that has none: what it lacks, and what that costs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::adding::{self, MESH, dump_running, gpus, with_c2c, with_laterals};
 use crate::all_to_all::{all_to_all, rounded};
@@ -8,7 +8,7 @@ use crate::bandwidth::{Figures, Processor, c2cs, gigabytes, nvlinks, xgmis};
 use crate::detours::rate_to_root;
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
-use crate::machine::{End, Machine};
+use crate::machine::{End, Machine, Wire};
 use crate::module::{AddedLinks, Addition, Joined, Module};
 use crate::names::Names;
 
@@ -16,6 +16,7 @@ use crate::names::Names;
 pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, findings: &mut Findings) {
     let hosts: BTreeSet<usize> = machine.roots.iter().map(|root| root.host).collect();
     let joined = with_laterals(machine);
+    report_more(machine, names, findings);
     for host in hosts {
         let gpus = gpus(machine, Some(host));
         let models: BTreeSet<&str> =
@@ -40,6 +41,40 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
         if gpus.len() > 1 && gpus.iter().all(nameless) {
             unknown(machine, &gpus, figures, findings);
         }
+    }
+}
+
+/// Warns of GPUs with more links than their model, or any of their chip, has.
+fn report_more(machine: &Machine, names: &Names, findings: &mut Findings) {
+    let mut links: BTreeMap<usize, u32> = BTreeMap::new();
+    for (&(a, b), wire) in &machine.laterals {
+        let (Wire::NvLink(_, count) | Wire::Xgmi(_, count)) = *wire else { continue };
+        for end in [a, b] {
+            if let End::Device(device) = end {
+                *links.entry(device).or_default() += count;
+            }
+        }
+    }
+    let mut alike: BTreeMap<String, Ids> = BTreeMap::new();
+    for (index, links) in links {
+        let device = &machine.devices[index];
+        let of_model = device
+            .module
+            .map(|model| (model.links, model.kind(), format!("their model, {}, has {}", model.name, model.links)));
+        let of_chip = || {
+            let most = device.gpu.most_nvlinks()?;
+            let has = if most == 0 { "none".to_owned() } else { format!("{most} at most") };
+            Some((most, "NVLinks", format!("GPUs of their chip have {has}")))
+        };
+        let Some((_, kind, has)) = of_model.or_else(of_chip).filter(|(most, ..)| links > *most) else { continue };
+        let message = format!("GPUs {{}} have {links} {kind} in the dump, and {has}");
+        let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
+        alike.entry(message).or_default().add(&id);
+    }
+    for (message, ids) in alike {
+        let help = "all are written; look whether one stands twice in the dump, or pairs that a switch joins stand there as links of \
+                    their own, or change `links`";
+        findings.of_ids(Level::Warning, &message, &ids, Some(help.to_owned()));
     }
 }
 

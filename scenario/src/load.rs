@@ -231,7 +231,9 @@ fn check_fidelities(
     (fidelities, on_failure): (&[Fidelity], OnFailure),
 ) -> Read<()> {
     // A file may have both, for whoever chooses on the command line.
-    if let [Fidelity::Packet(run)] = fidelities {
+    if let Some(Fidelity::Packet(run)) = fidelities.first()
+        && fidelities.iter().all(|fidelity| matches!(fidelity, Fidelity::Packet(_)))
+    {
         let asked_for = match options.arbiters.is_empty() {
             false => Some((run.span(), "leave `--arbiter` out, or run both: `--fidelity fluid,packet`")),
             true => fields

@@ -60,12 +60,15 @@ pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, mean_error
 pub use simulator::Simulator;
 pub(crate) use wires::may_reduce;
 
-use crate::cuts::{CutPlace, Exceeded, not_explained, of_lone_copies};
+use crate::cuts::{CutPlace, Exceeded, is_above_the_wire, not_explained, of_lone_copies};
 use crate::measurement::Experiment;
 
 /// How far above all that is known of a link a group may be that counts: *assumed*, above what links of one type differ by, and below
 /// two links in the place of one.
 const BEYOND: f64 = 1.5;
+
+/// Copies that are alone on a link above its wire are many from one group in so many on: *assumed*, more than are copied wrong by hand.
+const MANY: usize = 4;
 
 /// Fits the parameters of a machine to experiments, under an arbiter with a policy for all of the machine, or for each kind of
 /// its links.
@@ -114,26 +117,33 @@ pub fn fit(
     }
 }
 
-/// Rows of groups that no fit explains, and that this one was fitted to: above what a wire carries, or far above a link that nothing
-/// else shows to be as fast. Of collectives only the first: their algorithm is assumed. None where most rows would be left out: it
-/// is the topology then that is wrong.
+/// Rows that no fit explains, and that this one was fitted to: of groups above what a wire carries, or far above a link that nothing
+/// else shows to be as fast; of collectives, whose algorithm is assumed, and of copies alone on the link only the first. None where most
+/// rows would be left out, and no copies alone on a link where these are many: it is the topology then that is wrong.
 fn unexplained_by(problem: &Problem<'_>, fit: &Fit) -> Outliers {
-    let is_beyond = |above: &Exceeded, is_collective: bool| {
-        let CutPlace::Link(link) = above.place else {
-            return !is_collective && above.measured > BEYOND * above.carries;
-        };
-        let wire = most_of_wire(problem.machine, link).unwrap_or(f64::INFINITY);
-        if is_collective {
-            return above.measured > wire;
+    let is_collective = |at: usize| problem.experiments[at].kernels;
+    let is_lone = |at: usize, above: &Exceeded| above.transfers.len() == 1 && !is_collective(at);
+    let is_beyond = |above: &Exceeded, by_wire: bool| match above.place {
+        _ if is_above_the_wire(problem.machine, above) => true,
+        _ if by_wire => false,
+        CutPlace::Shared(_) => above.measured > BEYOND * above.carries,
+        CutPlace::Link(link) => {
+            // What is fitted now may be half-way to the group.
+            let lone = of_lone_copies(&problem.machine.fabric, problem.experiments, link);
+            let known = lone.map_or(above.carries, |lone| lone.max(problem.machine.fabric.link(link).bandwidth));
+            above.measured > BEYOND * known
         }
-        // What is fitted now may be half-way to the group.
-        let lone = of_lone_copies(&problem.machine.fabric, problem.experiments, link);
-        let known = lone.map_or(above.carries, |lone| lone.max(problem.machine.fabric.link(link).bandwidth));
-        above.measured > wire.min(BEYOND * known)
+    };
+    let beyond = |(at, above): &(usize, Exceeded)| {
+        problem.fitted[*at] && is_beyond(above, is_collective(*at) || is_lone(*at, above))
     };
     let groups = not_explained(problem.machine, problem.experiments, fit).into_iter();
-    let groups = groups.filter(|(at, above)| problem.fitted[*at] && is_beyond(above, problem.experiments[*at].kernels));
-    let rows = groups.flat_map(|(at, _)| (0..problem.experiments[at].rows.len()).map(move |row| (at, row)));
+    let mut groups: Vec<(usize, Exceeded)> = groups.filter(beyond).collect();
+    let lone = groups.iter().filter(|(at, above)| is_lone(*at, above)).count();
+    if MANY * lone > problem.fitted.iter().filter(|fitted| **fitted).count() {
+        groups.retain(|(at, above)| !is_lone(*at, above));
+    }
+    let rows = groups.into_iter().flat_map(|(at, _)| (0..problem.experiments[at].rows.len()).map(move |row| (at, row)));
     let found: Outliers = rows.filter(|row| !problem.is_left_out(*row)).collect();
     let (left_out, of) = (found.len() + problem.unexplained.len(), problem.rows() + problem.unexplained.len());
     if 2 * left_out > of { Outliers::new() } else { found }

@@ -17,6 +17,9 @@ use crate::measurement::Experiment;
 
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
 const SIZES_APART: u64 = 100;
+/// Bytes up to which a copy shows a latency beside messages that hide it; *assumed*: larger ones take 100 times a latency of some
+/// microseconds.
+const MOST_THAT_SHOW: u64 = 16 << 20;
 /// Bytes up to which the time of a copy is its latency on any link; *assumed*: a cache line, one packet.
 const MOST_OF_LATENCIES: u64 = 64;
 
@@ -78,10 +81,12 @@ pub(super) fn wanted(
 
 /// Whether sizes are so far apart that some copies show latencies, and others bandwidths.
 fn are_apart(experiments: &[Experiment]) -> bool {
+    let bytes = |e: &Experiment| e.transfers.iter().map(|t| t.bytes).max().unwrap_or(0);
+    let paid = || experiments.iter().filter(|e| e.steps > 0).flat_map(|e| e.transfers.iter().map(|t| t.bytes));
+    let Some(least) = paid().min() else { return false };
     // Where messages in flight hide the latency, it is as small a part as in an endless copy.
-    let bytes =
-        || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| if e.steps > 0 { t.bytes } else { u64::MAX }));
-    bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART))
+    let hides = experiments.iter().any(|e| e.steps == 0);
+    hides && least <= MOST_THAT_SHOW || experiments.iter().map(bytes).max() >= Some(least.saturating_mul(SIZES_APART))
 }
 
 /// The parameters of the arbiter: those that are named, or all that it marks.

@@ -130,9 +130,12 @@ struct NamedDevices {
 fn collective(source: &Source<'_>, head: &TableHead) -> Result<Collective, String> {
     let words = || Collective::ALL.map(Collective::word).join(", ");
     match (source.options.collective, &head.program) {
-        (Some(asked), _) => Ok(asked),
-        (None, Some(Ok(named))) => Ok(*named),
-        (None, Some(Err(name))) => Err(format!("`{name}` is no collective that weir knows ({})", words())),
+        (Some(asked), Some(Ok(named))) if asked != *named => {
+            Err(format!("the log says that it is of {}, not of {}: leave out --collective", named.word(), asked.word()))
+        }
+        (_, Some(Ok(named))) => Ok(*named),
+        (Some(asked), None) => Ok(asked),
+        (_, Some(Err(name))) => Err(format!("`{name}` is no collective that weir knows ({})", words())),
         (None, None) => Err(format!("the log does not name the collective: add --collective ({})", words())),
     }
 }

@@ -7,7 +7,22 @@ struct OtherTool {
     remedy: &'static str,
 }
 
-const TOOLS: [OtherTool; 11] = [
+const TOOLS: [OtherTool; 14] = [
+    OtherTool {
+        mark: &["NVIDIA-SMI has failed"],
+        tool: "`nvidia-smi`, which failed",
+        remedy: "see that the driver is loaded, and run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["| NVIDIA-SMI "],
+        tool: "`nvidia-smi`, a list of GPUs without measured bandwidths",
+        remedy: "run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["TransferBench v"],
+        tool: "TransferBench, of another preset than `p2p`",
+        remedy: "run `TransferBench p2p`",
+    },
     OtherTool {
         mark: &["Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"],
         tool: "`rocm-smi --showtopo`, which has weights and hops and no measured bandwidth",

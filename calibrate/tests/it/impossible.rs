@@ -2,6 +2,7 @@
 //! combination is named that the data tell.
 
 use crate::common::{accepted, bandwidth_of, built_in, group, machine_of, measure};
+use weir_calibrate::cuts::not_explained;
 use weir_calibrate::fit::Known;
 use weir_calibrate::read::{ReadOptions, read_log_text};
 use weir_calibrate::{Experiment, FitError, FitOptions, fit};
@@ -135,6 +136,27 @@ fn a_collective_uses_all_links_between_its_ranks() {
         let expected = busbw * 1e9 / (gpus as f64 - 1.0);
         assert!((one / expected - 1.0).abs() < 1e-3, "{one}, not {expected}");
     }
+}
+
+/// One copy of many that is above the wire was copied wrong: it is left out and named. Of many such the topology is wrong.
+#[test]
+fn a_lone_copy_above_the_wire_spoils_no_other() {
+    let machine = slots("pcie5-x16: { bandwidth: 55GB/s }", 8);
+    let names: Vec<String> = (0..8).map(|gpu| format!("gpu{gpu}")).collect();
+    let all = |above: usize| {
+        let rate = |gpu: usize| if gpu < above { 110.2 } else { 55.0 + gpu as f64 / 100.0 };
+        let copies: Vec<(&str, &str, f64)> =
+            names.iter().enumerate().map(|(gpu, name)| ("cpu0", &**name, rate(gpu))).collect();
+        lone(&machine, &copies)
+    };
+    let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
+    let one = fit(&machine, &built_in("max-min"), &all(1), &options).expect("a fit");
+    let found = bandwidth_of(&machine, &one.setting, "pcie5-x16");
+    assert!((found / 55.04e9 - 1.0).abs() < 1e-3, "{found}");
+    let unexplained = not_explained(&machine, &all(1), &one);
+    assert_eq!(unexplained.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0]);
+    let many = fit(&machine, &built_in("max-min"), &all(6), &options).expect_err("above the wire").to_string();
+    assert!(many.contains("PCIe 5.0 x16 carries 63.0"), "{many}");
 }
 
 /// An all-reduce of eight ranks with this bus bandwidth, GB/s, which is 7/4 of size over time.

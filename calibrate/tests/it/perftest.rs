@@ -1,6 +1,6 @@
 //! Tables of perftest: messages in flight, and what limits them.
 
-use crate::common::{bandwidth_of, built_in, machine_of};
+use crate::common::{bandwidth_of, built_in, group, machine_of};
 use weir_calibrate::fit::Choice;
 use weir_calibrate::read::{LogKind, ReadOptions, read_log_text};
 use weir_calibrate::{Fit, FitOptions, Log, fit};
@@ -83,6 +83,23 @@ fn rows_that_the_rate_of_messages_limits_say_nothing_of_the_link() {
     assert!((bandwidth_of(&machine, &found.setting, "ndr") / 49.3e9 - 1.0).abs() < 1e-6);
     assert!(found.parameters.iter().all(|fitted| fitted.parameter.name != "latency of ndr"));
     assert!(log.notes.iter().any(|note| note.contains("its rows tell none")), "{:?}", log.notes);
+}
+
+/// Beside copies of one size, which tell no latency either, all latencies stay, however far their size is from those of messages.
+#[test]
+fn messages_in_flight_beside_long_copies_tell_no_latency() {
+    let machine = pair();
+    let row = |power: u32| (1 << power, 394.0 + f64::from(power % 3));
+    let mut log = read(&machine, &table("BW Test", &(15..24).map(row).collect::<Vec<_>>()));
+    let copies = [("nic0", "nic1", 49.4), ("nic1", "nic0", 49.2)].map(|(from, to, rate)| {
+        let mut copy = group(&machine, "copy", &[(from, to, 512 << 20)]);
+        copy.rows[0].seconds = f64::from(512_u32 << 20) / (rate * 1e9);
+        copy
+    });
+    log.experiments.extend(copies);
+    let found = fitted(&machine, &log);
+    assert!(found.parameters.iter().all(|fitted| !fitted.parameter.name.contains("latency")), "{:?}", found.parameters);
+    assert!((bandwidth_of(&machine, &found.setting, "ndr") / 49.3e9 - 1.0).abs() < 0.01);
 }
 
 /// Larger messages that are slower, and a table of small ones alone, are no matter of their rate.

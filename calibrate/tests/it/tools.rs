@@ -183,11 +183,32 @@ fn tables_of_nccl_tests_need_no_hash_and_as_many_devices() {
                  8000000 250000 float none -1 400.0 20.0 17.5 0 500.0 16.0 14.0 0\n";
     let (kind, log) = read(&machine, table, &options).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((kind, log.experiments.len(), log.experiments[0].transfers.len()), (LogKind::Nccl, 2, 8));
+    let titled = format!("# Collective test starting: all_reduce_perf\n#{table}");
+    let (_, log) = read(&machine, &titled, &options).expect("a log");
+    assert!(log.experiments.is_empty(), "the log says another collective");
+    let why = &log.skipped[0].why;
+    assert!(why.contains("of all-reduce, not of all-gather") && why.contains("leave out --collective"), "{why}");
+    let other = titled.replace("all_reduce_perf", "broadcast_perf");
+    let (_, log) = read(&machine, &other, &options).expect("a log");
+    assert!(log.skipped[0].why.contains("`broadcast_perf` is no collective that weir knows"), "{:?}", log.skipped);
     let rank = |i: usize| format!("#  Rank {i:2} Group  0 Pid 7 on node{i} device  0 [0x1b] X\n");
     let ranks: String = (0..10).map(rank).collect();
     let (_, log) = read(&machine, &format!("{ranks}#{table}"), &options).expect("a log");
     let why = &log.skipped[0].why;
     assert!(why.contains("10 ranks") && why.contains("10 machines") && why.contains("--devices"), "{why}");
+}
+
+#[test]
+fn outputs_of_known_tools_without_measurements_are_named() {
+    let machine = machine(SOCKETS, &[]);
+    for (text, tool, run) in [
+        ("TransferBench v1.50\n===\nTest 1:\n Executor: GPU 00 | 48.1 GB/s |\n", "TransferBench", "TransferBench p2p"),
+        ("| NVIDIA-SMI 550.54 Driver Version: 550.54 CUDA Version: 12.4 |\n", "`nvidia-smi`", "nvbandwidth -j"),
+        ("NVIDIA-SMI has failed because it couldn't communicate\n", "which failed", "nvbandwidth -j"),
+    ] {
+        let error = read(&machine, text, &ReadOptions::default()).unwrap_err();
+        assert!(error.contains("this is the output of") && error.contains(tool) && error.contains(run), "{error}");
+    }
 }
 
 #[test]

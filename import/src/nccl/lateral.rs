@@ -7,7 +7,7 @@ use roxmltree::Node;
 use super::reader::{Reader, cut, elements};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::finding::{Ids, Level};
+use crate::finding::Level;
 use crate::machine::{DeviceKind, End, Wire};
 use crate::xml;
 
@@ -34,34 +34,8 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
                 }
             }
         }
-        self.warn_of_more(&counted);
         for ((a, b, xgmi), counts) in counted {
             self.add(a, b, xgmi, counts);
-        }
-    }
-
-    /// Warns of GPUs with more links than their model has.
-    fn warn_of_more(&mut self, counted: &LinkCounts) {
-        let mut links: BTreeMap<usize, u32> = BTreeMap::new();
-        for (&(a, b, _), counts) in counted {
-            for (end, count) in [a, b].into_iter().zip(counts) {
-                if let End::Device(device) = end {
-                    *links.entry(device).or_default() += count;
-                }
-            }
-        }
-        let mut alike: BTreeMap<(&str, &str, u32, u32), Ids> = BTreeMap::new();
-        for (device, links) in links {
-            let Some(module) = self.machine.devices[device].module.filter(|module| links > module.links) else {
-                continue;
-            };
-            let key = (module.name, module.kind(), module.links, links);
-            alike.entry(key).or_default().add(&self.id(device));
-        }
-        for ((name, kind, has, links), ids) in alike {
-            let message = format!("GPUs {{}} have {links} {kind} in the dump, and their model, {name}, has {has}");
-            let help = "all are written; look whether one stands twice in the dump, or change `links`";
-            self.findings.of_ids(Level::Warning, &message, &ids, Some(help.to_owned()));
         }
     }
 

@@ -144,6 +144,10 @@ fn the_two_ends_of_a_link_in_hwloc() {
     let warned = crate::common::warnings(&read(&both).expect("is read"));
     assert!(warned.contains("0000:01:00.0 are faster than") && warned.contains("8 GT/s"), "{warned}");
     assert!(settings("63.015385", "63.015385").is_empty());
+    // One lane of 8 GT/s, as some virtual machines have it: the remedy is a whole link for both ends.
+    let one = tried(&hwloc("0.984615", "0.984615"), Figures::Effective);
+    assert!(one.iter().all(|setting| !setting.contains("width=1\"") && !setting.ends_with("width=1")), "{one:?}");
+    assert!(one.contains(&whole("pcie3-x1-doubtful", 5, 16)), "{one:?}");
     // RSMI cuts to whole GB/s; what fits nothing is quoted.
     let cut = read(&hwloc("63.015385", "63.0")).expect("is read");
     assert!(cut.yaml.contains("gpu0: { kind: gpu, link: pcie5-x16,"), "{}", cut.yaml);

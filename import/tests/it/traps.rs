@@ -106,6 +106,27 @@ fn a_line_of_nvlinks_that_stands_twice() {
     assert_eq!(warnings(&once), "");
 }
 
+/// Chips whose cards have no NVLink, or fewer than the dump has.
+#[test]
+fn nvlinks_that_a_chip_cannot_have_are_warned_of() {
+    let with = |bus: &str, (device, sm): (&str, u32), count: usize| {
+        let links = format!("<nvlink target=\"fffffff:ffff:ff\" count=\"{count}\" tclass=\"0x068000\"/>");
+        format!(
+            "<pci busid=\"{bus}\" class=\"0x030200\" vendor=\"0x10de\" device=\"{device}\" link_speed=\"16 GT/s\" link_width=\"16\">\
+             <gpu dev=\"0\" sm=\"{sm}\">{links}</gpu></pci>\n"
+        )
+    };
+    let warned = |device: (&str, u32), count: usize| {
+        let both = [with("0000:01:00.0", device, count), with("0000:02:00.0", device, count)].concat();
+        warnings(&good(&system(&both)))
+    };
+    let ada = warned(("0x26b9", 89), 4);
+    assert!(ada.contains("have 4 NVLinks in the dump, and GPUs of their chip have none"), "{ada}");
+    let card = warned(("0x20f1", 80), 18);
+    assert!(card.contains("have 18 NVLinks in the dump, and GPUs of their chip have 12 at most"), "{card}");
+    assert!(!warned(("0x20f1", 80), 12).contains("in the dump, and GPUs"));
+}
+
 #[test]
 fn xgmi_c2c_and_cards_without_pcie() {
     let amd = |bus: &str, target: &str| {

@@ -191,7 +191,10 @@ impl<'c> Check<'c> {
     /// Where the size of a link's buffer is written, or of its packets where that is not.
     fn place_of_buffer(&self, link: LinkId) -> Span {
         let given = self.topology.packets.links.iter().find(|(pair, _)| *pair == link.0 / 2);
-        given.and_then(|(_, given)| given.keys.place()).or(self.run.keys.place()).unwrap_or(self.run.span)
+        let (given, run) = (given.map(|(_, given)| &given.keys), &self.run.keys);
+        let buffer = given.and_then(|keys| keys.buffer_place).or(run.buffer_place);
+        let size = || given.and_then(|keys| keys.size_place).or(run.size_place);
+        buffer.or_else(size).unwrap_or(self.run.span)
     }
 
     /// Packets times links that they cross.

@@ -158,11 +158,6 @@ pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKey
 }
 
 impl PacketKeys {
-    /// Where it is written how much a buffer holds, or else how much a packet has.
-    pub(super) fn place(&self) -> Option<Span> {
-        self.buffer_place.or(self.size_place)
-    }
-
     /// These, with those of `outer` where nothing is given.
     pub(super) fn or(&self, outer: &Self) -> Self {
         let port = |way: usize| self.ports[way].clone().or_else(|| outer.ports[way].clone());

@@ -146,7 +146,10 @@ const READS: ReadSettings = ReadSettings { request: 512, tags: 256, service: Sim
 fn reads(context: &mut Context, fields: &Fields<'_>) -> Read<ReadSettings> {
     let request = fields.parse_or(context, "request", READS.request, |text| match units::byte_size(text)? {
         bytes @ 1.. if bytes <= u64::from(u32::MAX) => Ok(bytes as u32),
-        _ => Err(Problem::new(format!("no request asks for {text}"), "give 1B to 4GiB, as in `512B`")),
+        _ => Err(Problem::new(
+            format!("no request asks for {text}"),
+            "give 1B or more, and less than 4GiB, as in `512B`",
+        )),
     });
     let tags = fields.parse_or(context, "tags", READS.tags, |text| {
         units::at_least_one(text, u64::from(u32::MAX)).map(|tags| tags as u32)

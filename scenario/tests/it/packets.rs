@@ -104,6 +104,31 @@ fn small_buffers_are_warned_of_where_packets_cross_them() {
     assert!(!found[0].contains("too small, too"), "{found:?}");
 }
 
+/// Where a buffer is too small, whoever wrote the size of packets: the buffer of the run.
+#[test]
+fn small_buffers_are_found_where_they_are_written() {
+    let text =
+        on_t2("workload:\n  - transfer: { from: gpu0, to: gpu1, size: 1MB }\nfidelity: { packet: { buffer: 200B } }\n")
+            .replace("bandwidth:", "packet: { payload: 256B }, bandwidth:");
+    let (line, _, message, _) = first_bad(text.clone());
+    let written = text.lines().position(|line| line.starts_with("fidelity")).map_or(0, |at| at + 1);
+    assert!(message.contains("holds 200 B"), "{message}");
+    assert_eq!(line as usize, written, "{text}");
+}
+
+#[test]
+fn an_arbiter_beside_packets_alone_is_warned_of_once() {
+    let warned = |fidelity: &str| {
+        let text = format!(
+            "workload:\n  - transfer: {{ from: gpu0, to: gpu1, size: 1MB }}\narbiter: pcie-congestion\nfidelity: {fidelity}\n"
+        );
+        let found = good(&on_t2(&text)).warnings;
+        found.iter().filter(|warning| warning.message.starts_with("the arbiter has no effect")).count()
+    };
+    let both = "[packet, { packet: { buffer: 64KiB } }]";
+    assert_eq!(["packet", both, "[fluid, packet]", "fluid"].map(warned), [1, 1, 0, 0]);
+}
+
 /// Two machines whose cards are joined by a link of 1 us with these keys; PCIe cuts packets to 256 B before.
 fn joined(packet: &str) -> Vec<String> {
     let text = format!(

@@ -91,7 +91,8 @@ impl PreparedRun<'_> {
                 (format!("{at} more than {most} packets are in buffers at once; {help}"), ErrorKind::Stopped)
             }
             PacketError::Hops { most } => {
-                let help = "raise --max-hops, send less, or give `payload` larger packets";
+                let help =
+                    "send less, give `payload` larger packets, or raise --max-hops of `weir run` or `weir compare`";
                 (
                     format!("{at} packets have crossed {most} links, the most that a run simulates; {help}"),
                     ErrorKind::Stopped,
