@@ -211,15 +211,17 @@ impl Gpu {
         }
     }
 
-    /// NVLinks that a GPU of the chip has at most, by the same papers; 0 where it has none, `None` where that is not known.
+    /// NVLinks that a GPU of the chip has at most, by the same papers (TU102 two, GA102 four); 0 where it has none, `None` where that is
+    /// not known.
     pub(crate) fn most_nvlinks(self) -> Option<u32> {
-        match (self, self.nvlink_generation()) {
-            (_, Some(1)) => Some(4),
-            (_, Some(2)) => Some(6),
-            (_, Some(3)) => Some(12),
-            (_, Some(_)) => Some(18),
-            (Self::Nvidia(_) | Self::TeslaK20, None) => Some(0),
-            (Self::Amd(_) | Self::Unknown, None) => None,
+        match self {
+            Self::Nvidia(60 | 86) => Some(4),
+            Self::Nvidia(70) => Some(6),
+            Self::Nvidia(75) => Some(2),
+            Self::Nvidia(80) => Some(12),
+            Self::Nvidia(90..=103) => Some(18),
+            Self::Nvidia(_) | Self::TeslaK20 => Some(0),
+            Self::Amd(_) | Self::Unknown => None,
         }
     }
 
@@ -299,6 +301,12 @@ mod tests {
         assert_eq!([0x10c3, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
         let nvlink = expected.map(|gpu| gpu.nvlink_generation());
         assert_eq!(nvlink, [Some(1), Some(2), Some(3), Some(3), Some(4), Some(3), None, Some(5), None, Some(5)]);
+        let most = expected.map(Gpu::most_nvlinks);
+        assert_eq!(most, [4, 6, 12, 4, 18, 4, 0, 18, 0, 18].map(Some));
+        assert!(
+            expected.iter().all(|gpu| gpu.nvlink_generation().is_some() == gpu.most_nvlinks().is_some_and(|n| n > 0))
+        );
+        assert_eq!((Gpu::Nvidia(75).most_nvlinks(), Gpu::Unknown.most_nvlinks()), (Some(2), None));
         assert_eq!((Gpu::Unknown.nvlink_generation(), Gpu::Amd(0x942).nvlink_generation()), (None, None));
         assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
         assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));

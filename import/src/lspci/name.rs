@@ -95,10 +95,12 @@ impl DeviceName {
         // A label is cut: it may lack the end of the name.
         let module = vendor.zip(device).and_then(|(v, d)| Module::of_ids(v, d)).or_else(|| Module::of_name(name));
         let gpu = vendor.zip(device).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device));
+        // The number of a device that has no name is no product's.
+        let product = || if number.is_some() { Gpu::Unknown } else { of_product(vendor, name) };
         Self {
             vendor,
             device,
-            gpu: if gpu == Gpu::Unknown { module.map_or_else(|| of_product(vendor, name), Module::gpu) } else { gpu },
+            gpu: if gpu == Gpu::Unknown { module.map_or_else(product, Module::gpu) } else { gpu },
             module,
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
@@ -114,9 +116,10 @@ fn is_of_processor(name: &str) -> bool {
     AMD_PROCESSORS.iter().any(|word| product.starts_with(word)) && !ASIDE.iter().any(|word| name.contains(word))
 }
 
-/// A GPU of NVIDIA by its product, as `lspci -tv` names it.
+/// A GPU of NVIDIA by its product, as `lspci -tv` names it; the ids behind the name are no part of it.
 fn of_product(vendor: Option<u16>, name: &str) -> Gpu {
-    if vendor == Some(VENDOR_NVIDIA) { Gpu::of_product(name) } else { Gpu::Unknown }
+    let product = name.split("10de:").next().unwrap_or(name);
+    if vendor == Some(VENDOR_NVIDIA) { Gpu::of_product(product) } else { Gpu::Unknown }
 }
 
 /// What a device is by its name alone, as `lspci -tv` gives it. Without a name it is a GPU only by the number of a known chip.

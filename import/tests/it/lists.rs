@@ -68,6 +68,15 @@ fn names_of_chips_tell_their_pcie() {
         let import = good(&format!("-[0000:00]---01.0-[01]----00.0  {name}\n"));
         assert!(import.yaml.contains(&format!("{kind}-chip-assumed:")), "{name}:\n{}", import.yaml);
     }
+    // Ids of a chip that no table has, which read like the numbers of products: of no generation.
+    for name in [
+        "NVIDIA Corporation GR100 [10de:3060]",
+        "NVIDIA Corporation Device [10de:3090]",
+        "NVIDIA Corporation Device 3070",
+    ] {
+        let import = good(&format!("-[0000:00]---01.0-[01]----00.0  {name}\n"));
+        assert!(!import.yaml.contains("-chip-assumed:"), "{name}:\n{}", import.yaml);
+    }
 }
 
 #[test]
