@@ -142,9 +142,11 @@ fn quality(fit: &Fit) -> String {
         let Some(mean) = mean_error(rows()) else { continue };
         let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
+        let weighted = fit.weighted_error(rows()).filter(|_| fit.even > 0.0);
+        let weighted = weighted.map_or_else(String::new, |mean| format!(" ({:.3} % by weight)", mean * 100.0));
         let _ = writeln!(
             out,
-            "{count} {} {word}: mean error {:.3} %, largest {:.3} %",
+            "{count} {} {word}: mean error {:.3} %{weighted}, largest {:.3} %",
             if count == 1 { "row" } else { "rows" },
             mean * 100.0,
             largest * 100.0

@@ -16,6 +16,12 @@ const OF_AMD: [(&str, &str); 4] = [
     ("LINK TYPE TABLE:", "`amd-smi topology`, which has no NUMA nodes"),
 ];
 
+/// Likewise of NVIDIA's.
+const OF_NVIDIA: [(&str, &str); 2] = [
+    ("| NVIDIA-SMI ", "`nvidia-smi`, a list of GPUs without links and NUMA nodes"),
+    ("Link 0:", "`nvidia-smi nvlink`, links without their other ends"),
+];
+
 /// Likewise of hwloc, which may stand before a matrix or list that is read.
 const OF_HWLOC: [(&str, &str); 4] =
     [("Machine (", LSTOPO), ("Package L#", LSTOPO), ("NUMANode L#", LSTOPO), ("HostBridge", LSTOPO)];
@@ -48,6 +54,9 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     if lspci::start(text).is_some() {
         return Ok(Format::Lspci);
     }
+    not_read(text, &OF_NVIDIA, || {
+        "give the output of `nvidia-smi topo -m`, or better NCCL's dump: NCCL_TOPO_DUMP_FILE=topology.xml".to_owned()
+    })?;
     if text.contains("<system") || text.contains("<topology") {
         let help = "remove what comes before `<system` or `<topology`";
         return Err(Refusal::new("there is XML in the file, but it does not begin with it").at(1).help(help));

@@ -22,20 +22,18 @@ const SHOWN_REASONS: usize = 4;
 pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions) -> Result<Vec<Log>, Error> {
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, options);
-        let (_, log) = found.map_err(|error| Error::from(*error))?;
+        let (kind, log) = found.map_err(|error| Error::from(*error))?;
         if !log.experiments.is_empty() {
             return Ok(log);
         }
         let failure = Error::input(format!("nothing in {} can be used", path.display()));
         let reasons = reasons(&log.skipped);
-        if reasons.is_empty() {
-            return Err(failure);
-        }
         let lines = reasons.iter().take(SHOWN_REASONS).map(|(first, count)| {
             let others = if *count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
             format!("{}: {}: {}{others}", first.place, first.what, first.why)
         });
-        Err(failure.noted(lines.collect::<Vec<_>>().join("\nnote: ")))
+        let used = format!("of {} weir uses {}", kind.word(), kind.uses());
+        Err(failure.noted(lines.chain([used]).collect::<Vec<_>>().join("\nnote: ")))
     };
     files.iter().map(read).collect()
 }

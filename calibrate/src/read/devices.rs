@@ -25,6 +25,14 @@ pub(super) fn numbered(machine: &Machine, options: &ReadOptions) -> Result<Vec<N
     Ok(devices)
 }
 
+/// Refuses host memory among the devices that `--devices` names: logs of GPUs do not number it.
+pub(super) fn no_hosts(machine: &Machine, options: &ReadOptions, devices: &[NodeId]) -> Result<(), Box<Diagnostic>> {
+    let host = devices.iter().find(|&&node| is_host(machine, node).is_ok());
+    let Some(&host) = host.filter(|_| options.devices.is_some()) else { return Ok(()) };
+    let message = format!("`{}` is host memory, and the log numbers GPUs", machine.node_name(host));
+    Err(of_option("--devices", (message, "name the GPUs in the order of the log; host memory by --host".to_owned())))
+}
+
 pub(super) fn host(machine: &Machine, options: &ReadOptions) -> Result<Option<NodeId>, Box<Diagnostic>> {
     let Some(name) = &options.host else { return Ok(None) };
     let host = machine.device(name).and_then(|host| is_host(machine, host).map(|()| host));

@@ -80,10 +80,16 @@ pub fn read_log_text(
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
     // PowerShell puts the mark before what it writes.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if options.kind.is_none() {
+        of_one_tool(file, text)?;
+    }
     let alone = tag::json_alone(text);
     let text = alone.as_deref().unwrap_or(text);
     let source = Source { file, text, machine, options, devices, known_by: None, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
+    if kind.is_of_gpus() {
+        devices::no_hosts(machine, options, &source.devices)?;
+    }
     let log = match kind {
         LogKind::Csv => csv::read(&source),
         LogKind::Nvbandwidth => nvbandwidth::read(&source),
@@ -96,6 +102,14 @@ pub fn read_log_text(
         LogKind::Perftest => perftest::read(&source),
     }?;
     Ok((kind, log))
+}
+
+/// Refuses the outputs of several tools in one file: a reader would take rows of one for another's, or lose them.
+fn of_one_tool(file: &str, text: &str) -> Result<(), Box<Diagnostic>> {
+    let [(first, first_line), (second, line), ..] = LogKind::all_of(text)[..] else { return Ok(()) };
+    let (first, second) = (first.word(), second.word());
+    let message = format!("the file has the output of {first} (line {first_line}) and of {second} (line {line})");
+    Err(source::error_at(file, text, Span::line(line), message, "give each a file of its own"))
 }
 
 /// busGrind prints a matrix of the hosts, and matrices of pairs as the peer-to-peer sample does.

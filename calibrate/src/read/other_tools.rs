@@ -7,7 +7,7 @@ struct OtherTool {
     remedy: &'static str,
 }
 
-const TOOLS: [OtherTool; 14] = [
+const TOOLS: [OtherTool; 22] = [
     OtherTool {
         mark: &["NVIDIA-SMI has failed"],
         tool: "`nvidia-smi`, which failed",
@@ -85,6 +85,46 @@ const TOOLS: [OtherTool; 14] = [
         mark: &["#bytes #iterations", "t_typical[usec]"],
         tool: "a latency test of perftest",
         remedy: "run `ib_write_bw -a` for bandwidths",
+    },
+    OtherTool {
+        mark: &["Couldn't connect to ", "Unable to init the socket connection"],
+        tool: "a test of perftest that did not reach its server",
+        remedy: "start the same test on the other machine first, without a host name",
+    },
+    OtherTool {
+        mark: &["# nThread "],
+        tool: "nccl-tests, which ended before its table",
+        remedy: "mend what its last lines say, and run it again",
+    },
+    OtherTool {
+        mark: &["Link 0: "],
+        tool: "`nvidia-smi nvlink`, which has rates of wires, not measured copies",
+        remedy: "run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["CA type:", "Infiniband device '"],
+        tool: "`ibstat`, a list of ports without measured bandwidths",
+        remedy: "run `ib_write_bw -a` between two machines",
+    },
+    OtherTool {
+        mark: &["bytes   iters   total       time     MB/sec"],
+        tool: "a test of libfabric (`fi_*`)",
+        remedy: "run `osu_bw` over libfabric, or write its rows as CSV: from,to,bytes,seconds",
+    },
+    OtherTool {
+        mark: &["| Diagnostic "],
+        tool: "`dcgmi diag`, which says what passed",
+        remedy: "run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["Intel(R) Memory Latency Checker", "STREAM version"],
+        tool: "a test of the CPU's own memory, which no device takes part in",
+        remedy: "write the bandwidth it found as that of `memory` in the topology; run `nvbandwidth -j` for the links",
+    },
+    OtherTool {
+        mark: &["[ ID] Interval"],
+        tool: "iperf3, streams of TCP",
+        remedy: "run `ib_write_bw -a` or `osu_bw`, or write its rows as CSV: from,to,bytes,seconds",
     },
 ];
 

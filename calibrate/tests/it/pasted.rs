@@ -107,3 +107,33 @@ fn a_matrix_of_p2p_without_what_stands_before_it() {
     let (kind, log) = good(&machine(SOCKETS, &[]), text);
     assert_eq!((kind, log.experiments.len()), (LogKind::P2p, 2));
 }
+
+#[test]
+fn outputs_of_two_tools_in_one_file_are_refused() {
+    let machine = machine(SOCKETS, &[]);
+    let nccl = "# Collective test starting: all_gather_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+                8000000 250000 float none -1 400.0 20.0 17.5 0 500.0 16.0 14.0 0\n";
+    let osu = "# OSU MPI-CUDA Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1048576  20000.0\n";
+    let json = "{\n  \"nvbandwidth\": {}\n}\n";
+    for (text, first, line, second) in [
+        (format!("{nccl}{osu}"), "nccl-tests (line 2)", 4, "osu"),
+        (format!("{osu}{nccl}"), "osu (line 1)", 5, "nccl-tests"),
+        (format!("{json}{osu}"), "nvbandwidth (line 2)", 4, "osu"),
+        (format!("{}{osu}", BENCH), "rocm-bandwidth-test (line 2)", 22, "osu"),
+    ] {
+        let error = read(&machine, &text, &ReadOptions::default()).expect_err("is refused");
+        assert!(error.contains(&format!("the output of {first} and of {second} (line {line})")), "{error}");
+        assert!(error.contains("a file of its own"), "{error}");
+    }
+    // Tables of one tool one behind the other are one log.
+    assert_eq!(good(&machine, &format!("{nccl}{nccl}")).1.experiments.len(), 4);
+}
+
+#[test]
+fn host_memory_is_no_gpu_of_a_log() {
+    let machine = machine(SOCKETS, &[]);
+    let of = |names: &str| ReadOptions { devices: Some(names.to_owned()), ..ReadOptions::default() };
+    let error = read(&machine, BENCH, &of("gpu0,cpu0")).expect_err("is refused");
+    assert!(error.contains("--devices: `cpu0` is host memory") && error.contains("--host"), "{error}");
+    read(&machine, BENCH, &of("gpu0,gpu1")).expect("is read");
+}

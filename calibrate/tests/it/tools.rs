@@ -205,6 +205,12 @@ fn outputs_of_known_tools_without_measurements_are_named() {
         ("TransferBench v1.50\n===\nTest 1:\n Executor: GPU 00 | 48.1 GB/s |\n", "TransferBench", "TransferBench p2p"),
         ("| NVIDIA-SMI 550.54 Driver Version: 550.54 CUDA Version: 12.4 |\n", "`nvidia-smi`", "nvbandwidth -j"),
         ("NVIDIA-SMI has failed because it couldn't communicate\n", "which failed", "nvbandwidth -j"),
+        ("GPU 0: NVIDIA H100 (UUID: GPU-1)\n\t Link 0: 26.562 GB/s\n", "`nvidia-smi nvlink`", "nvbandwidth -j"),
+        ("Couldn't connect to 10.0.0.2:18515\n", "did not reach its server", "on the other machine first"),
+        ("# nThread 1 nGpus 8 minBytes 8\n# out of memory\n", "ended before its table", "run it again"),
+        ("CA 'mlx5_0'\n\tCA type: MT4129\n", "`ibstat`", "ib_write_bw -a"),
+        ("[ ID] Interval           Transfer     Bitrate\n", "iperf3", "osu_bw"),
+        ("STREAM version $Revision: 5.10 $\nCopy: 312345.6\n", "the CPU's own memory", "nvbandwidth -j"),
     ] {
         let error = read(&machine, text, &ReadOptions::default()).unwrap_err();
         assert!(error.contains("this is the output of") && error.contains(tool) && error.contains(run), "{error}");

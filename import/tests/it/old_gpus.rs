@@ -75,6 +75,18 @@ fn other_tools_of_amd_are_named() {
 }
 
 #[test]
+fn other_tools_of_nvidia_are_named() {
+    let table = "Mon Nov 30 19:05:40 2026\n+-----+\n| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15 |\n+-----+\n";
+    let nvlink = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: 26.562 GB/s\n\t Link 1: 26.562 GB/s\n";
+    for (text, tool, line) in [(table, "`nvidia-smi`", 3), (nvlink, "`nvidia-smi nvlink`", 2)] {
+        let refusal = read(text).expect_err("is refused");
+        assert!(refusal.message.contains(tool), "{refusal}");
+        assert_eq!(refusal.line, Some(line), "{refusal}");
+        assert!(refusal.help.is_some_and(|help| help.contains("nvidia-smi topo -m")));
+    }
+}
+
+#[test]
 fn the_text_of_lstopo_is_named() {
     let lstopo = "Machine (252GB total)\n  Package L#0\n    NUMANode L#0 (P#0 126GB)\n  HostBridge\n    PCIBridge\n      PCI 01:00.0 (3D)\n";
     for (text, line) in
