@@ -4,144 +4,31 @@
 mod collectives;
 mod copies;
 mod dma;
+mod patterns;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use patterns::{MACHINES, POLICIES, Pattern, Policy, measured, table};
 use weir::Scenario;
-
-/// How a row of the tables is headed, and the arbiter as a scenario writes it.
-const POLICIES: [(&str, &str); 5] = [
-    ("`max-min`", "max-min"),
-    ("`pcie-congestion`", "pcie-congestion"),
-    ("`pcie-congestion`, tau 0", "{ name: pcie-congestion, tau: 0 }"),
-    ("`input-fifo`", "input-fifo"),
-    ("packets", PACKETS),
-];
-/// What stands for an arbiter in the row of packets: the fidelity, with room for two packets of 280 B in each buffer
-/// (*assumed*: with one, a lone copy loses 8 % of its link; with three to 58 the share within 10 % is 94 or 95 %).
-const PACKETS: &str = "{ packet: { buffer: 560B } }";
-/// Bytes of a copy that goes packet by packet: rates are those of large copies within 1 %.
-const PACKET_COPY: u64 = 1_000_000;
-/// Machines with the heading of their rows.
-const MACHINES: [(&str, &str, &str); 5] = [
-    ("wrx90-2switch-flat", "", "two switches of four GPUs"),
-    ("wrx90-3switch-hierarchy", "", "two halved chips below a third"),
-    ("wrx90-8gpu-2vs", "V1", "two halved chips, V1"),
-    ("wrx90-8gpu-2vs", "V2", "two halved chips, V2"),
-    ("wrx90-8gpu-2vs", "V3", "two halved chips, V3"),
-];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn measured() -> PathBuf {
-    root().join("scenarios/measured")
-}
-
-/// The lines of a file of numbers, by commas, without notes and the head.
-fn table(name: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(measured().join(name)).expect("a file of numbers");
-    let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    lines.map(|line| line.split(',').map(str::to_owned).collect()).collect()
-}
-
-/// A measured pattern of copies between GPUs.
-struct Pattern {
-    machine: String,
-    wiring: String,
-    op: String,
-    bytes: u64,
-    flows: Vec<(usize, usize)>,
-    text: String,
-    rate: f64,
-    is_mean: bool,
-}
-
-impl Pattern {
-    /// Those that cannot be are left out.
-    fn all() -> Vec<Self> {
-        let rows = table("pcie-switches.csv").into_iter().filter(|row| row[8].is_empty());
-        let flow = |text: &str| {
-            let (from, to) = text.split_once('>').expect("a flow");
-            (from.parse().expect("a GPU"), to.parse().expect("a GPU"))
-        };
-        let pattern = |row: Vec<String>| Self {
-            bytes: row[3].parse().expect("bytes"),
-            flows: row[4].split(' ').map(flow).collect(),
-            rate: row[5].parse().expect("a rate"),
-            is_mean: row[6] == "mean",
-            text: if row[4].len() > 40 { format!("{} copies", row[4].split(' ').count()) } else { row[4].clone() },
-            machine: row[0].clone(),
-            wiring: row[1].clone(),
-            op: row[2].clone(),
-        };
-        rows.map(pattern).collect()
+/// GB/s of a pattern under a policy: all bytes over the makespan, or the sum of the single rates.
+fn predicted(pattern: &Pattern, policy: Policy) -> f64 {
+    let yaml = pattern.scenario(policy, "../topologies");
+    let run = Scenario::opener().read(yaml, measured()).expect("a scenario").run().expect("a run");
+    let bytes = pattern.simulated(policy) as f64;
+    if !pattern.is_mean {
+        return bytes * pattern.flows.len() as f64 / run.makespan().seconds() / 1e9;
     }
-
-    fn heading(&self) -> &'static str {
-        MACHINES
-            .iter()
-            .find(|(machine, wiring, _)| (*machine, *wiring) == (&self.machine, &self.wiring))
-            .expect("known")
-            .2
-    }
-
-    /// The chip of each switch of two GPUs, where copies choose between uplinks.
-    fn chips(&self) -> Option<[u8; 4]> {
-        match (self.machine.as_str(), self.wiring.as_str()) {
-            ("wrx90-2switch-flat", _) => None,
-            (_, "V1" | "V2") => Some([0, 1, 0, 1]),
-            _ => Some([0, 0, 1, 1]),
-        }
-    }
-
-    /// The scenario: a policy that is defined inside one tree gets the tree of the halves.
-    fn scenario(&self, arbiter: &str) -> String {
-        let wiring = match self.wiring.as_str() {
-            "" => "",
-            "V3" => "-v3",
-            _ => "-v1",
-        };
-        let tree = arbiter.contains("pcie-congestion") && self.chips().is_some();
-        let halves = if tree { "-halves" } else { "" };
-        let mut yaml = format!("weir: 1\ntopology: ../topologies/{}{wiring}{halves}.yaml\n", self.machine);
-        let key = if arbiter == PACKETS { "fidelity" } else { "arbiter" };
-        write!(yaml, "{key}: {arbiter}\nworkload:\n").expect("text");
-        for &(from, to) in &self.flows {
-            let (a, b) = (from / 2, to / 2);
-            let via = match self.chips().filter(|chips| !tree && chips[a] != chips[b]) {
-                Some(_) => format!(", via: [port{}, port{}]", a + 1, b + 1),
-                None => String::new(),
-            };
-            // Where GPU a reads from GPU b, the bytes go from b to a.
-            let (from, to) = if self.op == "read" { (to, from) } else { (from, to) };
-            writeln!(yaml, "  - transfer: {{ from: gpu{from}, to: gpu{to}, size: {}B{via} }}", self.simulated(arbiter))
-                .expect("text");
-        }
-        yaml
-    }
-
-    /// Bytes of each copy in a run.
-    fn simulated(&self, arbiter: &str) -> u64 {
-        if arbiter == PACKETS { self.bytes.min(PACKET_COPY) } else { self.bytes }
-    }
-
-    /// GB/s in all: all bytes over the makespan, or the sum of the single rates.
-    fn predicted(&self, arbiter: &str) -> f64 {
-        let run =
-            Scenario::opener().read(self.scenario(arbiter), measured()).expect("a scenario").run().expect("a run");
-        let bytes = self.simulated(arbiter) as f64;
-        if !self.is_mean {
-            return bytes * self.flows.len() as f64 / run.makespan().seconds() / 1e9;
-        }
-        let transfers = run.transfers().expect("transfers");
-        let time = |transfer: &weir::Transfer| {
-            transfer.end.expect("an end").seconds() - transfer.start.expect("a start").seconds()
-        };
-        transfers.iter().map(|transfer| bytes / time(transfer) / 1e9).sum()
-    }
+    let transfers = run.transfers().expect("transfers");
+    let time = |transfer: &weir::Transfer| {
+        transfer.end.expect("an end").seconds() - transfer.start.expect("a start").seconds()
+    };
+    transfers.iter().map(|transfer| bytes / time(transfer) / 1e9).sum()
 }
 
 /// Mean, median, largest, shares within 5, 10, 15 %, of errors relative to what was measured.
@@ -162,8 +49,8 @@ fn contended() -> Vec<(Pattern, [f64; POLICIES.len()])> {
     let patterns = Pattern::all().into_iter().filter(|pattern| pattern.flows.len() > 1);
     patterns
         .map(|pattern| {
-            let predicted = POLICIES.map(|(_, arbiter)| pattern.predicted(arbiter));
-            (pattern, predicted)
+            let rates = POLICIES.map(|policy| predicted(&pattern, policy));
+            (pattern, rates)
         })
         .collect()
 }
@@ -176,7 +63,7 @@ fn errors_by_machine(all: &[(Pattern, [f64; POLICIES.len()])], op: &str) -> Stri
     let mut text = String::from("| machine | policy | n | mean | median | largest | within 5 % | 10 % | 15 % |\n");
     text += "|---|---|---|---|---|---|---|---|---|\n";
     for heading in MACHINES.map(|machine| machine.2).into_iter().chain(["all"]) {
-        for (index, (policy, _)) in POLICIES.iter().enumerate() {
+        for (index, Policy { heading: policy, .. }) in POLICIES.iter().enumerate() {
             let of = all
                 .iter()
                 .filter(|(pattern, _)| pattern.op == op && (heading == "all" || pattern.heading() == heading));
@@ -194,11 +81,11 @@ const GOAL: f64 = 0.96;
 
 /// The goal beside what the last policy reaches: of what it predicts, and with the lone copies, to which links are fitted.
 fn goal(all: &[(Pattern, [f64; POLICIES.len()])]) -> String {
-    let (policy, arbiter) = POLICIES[POLICIES.len() - 1];
+    let policy = POLICIES[POLICIES.len() - 1];
     let is_within = |pattern: &Pattern, predicted: f64| error(pattern, predicted) <= 0.1;
-    let predicted = all.iter().filter(|(pattern, predicted)| is_within(pattern, predicted[POLICIES.len() - 1])).count();
+    let contended = all.iter().filter(|(pattern, predicted)| is_within(pattern, predicted[POLICIES.len() - 1])).count();
     let lone: Vec<_> = Pattern::all().into_iter().filter(|pattern| pattern.flows.len() == 1).collect();
-    let fitted = lone.iter().filter(|pattern| is_within(pattern, pattern.predicted(arbiter))).count();
+    let fitted = lone.iter().filter(|pattern| is_within(pattern, predicted(pattern, policy))).count();
     let line = |what: &str, within: usize, n: usize| {
         let (share, needed) = (100.0 * within as f64 / n as f64, (GOAL * n as f64).ceil() as usize);
         let verdict = match needed.saturating_sub(within) {
@@ -208,18 +95,19 @@ fn goal(all: &[(Pattern, [f64; POLICIES.len()])]) -> String {
         format!("| {what} | {n} | {needed} | {within} ({share:.1} %) | {verdict} |\n")
     };
     format!(
-        "Goal: {:.0} % of the patterns within 10 %. Reached by {policy}:\n\n\
+        "Goal: {:.0} % of the patterns within 10 %. Reached by {}:\n\n\
          | patterns | n | goal | within 10 % | |\n|---|---|---|---|---|\n{}{}",
         100.0 * GOAL,
-        line("predicted, of several copies", predicted, all.len()),
-        line("all of the file, with the lone copies", predicted + fitted, all.len() + lone.len()),
+        policy.heading,
+        line("predicted, of several copies", contended, all.len()),
+        line("all of the file, with the lone copies", contended + fitted, all.len() + lone.len()),
     )
 }
 
 /// All-to-all among eight GPUs by how the processor wires the uplinks: what was measured, and what each policy predicts.
 fn wirings(all: &[(Pattern, [f64; POLICIES.len()])]) -> String {
     let mut text = String::from("| wiring | measured |");
-    POLICIES.iter().for_each(|(policy, _)| write!(text, " {policy} |").expect("text"));
+    POLICIES.iter().for_each(|policy| write!(text, " {} |", policy.heading).expect("text"));
     write!(text, "\n|---|---|{}\n", "---|".repeat(POLICIES.len())).expect("text");
     for (pattern, predicted) in
         all.iter().filter(|(pattern, _)| !pattern.wiring.is_empty() && pattern.flows.len() == 56)
@@ -234,7 +122,7 @@ fn wirings(all: &[(Pattern, [f64; POLICIES.len()])]) -> String {
 /// The patterns that the last policy misses by more than a tenth.
 fn misses(all: &[(Pattern, [f64; POLICIES.len()])]) -> String {
     let mut text = String::from("| machine | copies | measured |");
-    POLICIES.iter().for_each(|(policy, _)| write!(text, " {policy} |").expect("text"));
+    POLICIES.iter().for_each(|policy| write!(text, " {} |", policy.heading).expect("text"));
     write!(text, "\n|---|---|---|{}\n", "---|".repeat(POLICIES.len())).expect("text");
     for (pattern, predicted) in all {
         if error(pattern, predicted[POLICIES.len() - 1]) > 0.1 {
@@ -318,4 +206,25 @@ fn the_tables_are_what_the_policies_predict() {
         return;
     }
     assert_eq!(text, made, "WEIR_ACCURACY=overwrite writes the tables anew; read the difference");
+}
+
+#[test]
+fn the_example_writes_a_scenario_of_each_pattern() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = Path::new(env!("CARGO_BIN_EXE_weir")).parent().expect("a folder of programs");
+    let example = target.join(format!("examples/measured_patterns{}", std::env::consts::EXE_SUFFIX));
+    let run =
+        std::process::Command::new(&example).arg(folder.path()).arg("packets").output().expect("the example runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let is_scenario = |entry: &PathBuf| entry.extension().is_some_and(|kind| kind == "yaml");
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let files: Vec<PathBuf> = entries.filter(is_scenario).collect();
+    assert_eq!(files.len(), Pattern::all().len());
+    let all_to_all =
+        files.iter().find(|file| file.ends_with("wrx90-2switch-flat-099.yaml")).expect("the fifth of the machine");
+    let text = std::fs::read_to_string(all_to_all).expect("a scenario");
+    assert!(text.starts_with("# 12 copies. Measured: 148.9 GB/s, all bytes over the makespan.\n"), "{text}");
+    // 12 MB in 80.7 µs: 148.6 GB/s by the specification of packets, section 7, for strict turns 161.
+    let rate = 12e6 / Scenario::open(all_to_all).expect("is read").run().expect("a run").makespan().seconds() / 1e9;
+    assert!((145.0..152.0).contains(&rate), "{rate}");
 }

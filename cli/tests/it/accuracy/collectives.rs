@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use weir::Scenario;
 
-use super::{measured, summary, table};
+use super::patterns::{measured, table};
+use super::summary;
 
 /// A measured collective.
 struct Row {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use weir::Scenario;
 
-use super::{measured, summary, table};
+use super::patterns::{measured, table};
+use super::summary;
 
 /// From here on the bytes take longer than the start of a copy (*assumed*: 1 MB takes 18 of 26 µs).
 const LARGE: u64 = 1_000_000;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use weir::Scenario;
 
-use super::{measured, summary, table};
+use super::patterns::{measured, table};
+use super::summary;
 
 /// Operations of a run: enough that its begin and end do not count (*assumed*).
 const OPERATIONS: u64 = 256;
