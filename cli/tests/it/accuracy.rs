@@ -179,6 +179,17 @@ fn host_rate(arbiter: &str, direction: &str, gpus: usize, both: bool) -> f64 {
     1.0 / first.fold(0.0, f64::max)
 }
 
+/// What docs/accuracy.md says of the patterns on two switches by how their rate was measured.
+#[track_caller]
+fn assert_short_copies_are_slower(all: &[(Pattern, [f64; POLICIES.len()])]) {
+    let plain = all.iter().filter(|(pattern, _)| pattern.machine == "wrx90-2switch-flat");
+    let over = plain.map(|(pattern, rates)| (pattern.is_mean, rates[POLICIES.len() - 1] / pattern.rate - 1.0));
+    let (short, long): (Vec<_>, Vec<_>) = over.partition(|(is_mean, _)| *is_mean);
+    assert!(short.len() == 7 && short.iter().all(|(_, over)| (0.04..0.07).contains(over)), "{short:?}");
+    let mean = long.iter().map(|(_, over)| over.abs()).sum::<f64>() / long.len() as f64;
+    assert!(long.len() == 6 && (0.0155..0.0165).contains(&mean), "{mean}: {long:?}");
+}
+
 /// The text with what stands between two marks replaced.
 fn replaced(text: &str, name: &str, table: &str) -> String {
     let (begin, end) = (format!("<!-- {name}: made by cli/tests/it/accuracy.rs -->\n"), "<!-- end -->");
@@ -192,6 +203,7 @@ fn the_tables_are_what_the_policies_predict() {
     let file = root().join("docs/accuracy.md");
     let text = std::fs::read_to_string(&file).expect("docs/accuracy.md");
     let all = contended();
+    assert_short_copies_are_slower(&all);
     let mut made = replaced(&text, "errors", &errors_by_machine(&all, "write"));
     made = replaced(&made, "goal", &goal(&all));
     made = replaced(&made, "misses", &misses(&all));
