@@ -128,7 +128,7 @@ pub(crate) fn plan(machine: &Machine, Addition { links, model: named }: Addition
         if told {
             device.module == Some(model)
         } else {
-            matches!(device.gpu, Gpu::Unknown) || device.gpu == model.gpu()
+            !device.is_card && (device.gpu == Gpu::Unknown || device.gpu == model.gpu())
         }
     };
     let (gpus, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&gpu| may_be(gpu));

@@ -125,6 +125,7 @@ impl Functions {
         device.vendor = function.vendor;
         device.gpu = function.gpu;
         device.has_model = !function.maker.is_empty();
+        device.is_card = function.is_card;
         device.module = function.module.filter(|_| kind == DeviceKind::Gpu);
         device.number = function.number;
         device.label = std::mem::take(&mut function.label);

@@ -16,7 +16,7 @@ use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions};
 use crate::gpu::Gpu;
 use crate::machine::{DeviceKind, Machine};
-use crate::module::Module;
+use crate::module::{self, Module};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
 use crate::xml::{self, Dump};
@@ -108,6 +108,7 @@ impl Reader {
             vendor: ids.map(|(vendor, _)| vendor),
             gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
             module: ids.and_then(|(vendor, device)| Module::of_ids(vendor, device)),
+            is_card: ids.is_some_and(|(vendor, device)| module::is_card(vendor, device)),
             above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
             root: nodes.near(node).0,
             ..Function::default()

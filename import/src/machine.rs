@@ -88,6 +88,8 @@ pub(crate) struct Device {
     pub(crate) has_model: bool,
     /// Whether these numbers are of a GPU that may be a module, and that is not known here.
     pub(crate) may_be_module: bool,
+    /// Whether these numbers are of a card of a chip of which there are modules, too.
+    pub(crate) is_card: bool,
     /// The model, where it is known and is a module with links to others.
     pub(crate) module: Option<Module>,
     /// Whether the memory of a GPU is a NUMA node, as that of superchips is.
@@ -118,6 +120,7 @@ impl Device {
             gpu,
             has_model,
             may_be_module: false,
+            is_card: false,
             module,
             has_memory_node: false,
             engines,

@@ -124,7 +124,12 @@ const CARDS: [u16; 18] = [
 /// and no known card.
 pub(crate) fn is_unknown(vendor: u16, device: u16) -> bool {
     let is_chip = matches!(Gpu::of_ids(vendor, device), Gpu::Unknown | Gpu::Nvidia(60 | 70 | 80 | 90 | 100 | 103));
-    vendor == VENDOR_NVIDIA && is_chip && !CARDS.contains(&device) && Module::of_ids(vendor, device).is_none()
+    vendor == VENDOR_NVIDIA && is_chip && !is_card(vendor, device) && Module::of_ids(vendor, device).is_none()
+}
+
+/// Whether ids are of a card of a chip of which there are modules, too.
+pub(crate) fn is_card(vendor: u16, device: u16) -> bool {
+    vendor == VENDOR_NVIDIA && CARDS.contains(&device)
 }
 
 impl Module {

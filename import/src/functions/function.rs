@@ -36,6 +36,8 @@ pub(crate) struct Function {
     pub(crate) vendor: Option<u16>,
     pub(crate) gpu: Gpu,
     pub(crate) module: Option<Module>,
+    /// Whether its numbers are of a card of a chip of which there are modules, too.
+    pub(crate) is_card: bool,
     /// Who made it, in whatever words the dump has; the same for all functions of a card.
     pub(crate) maker: String,
     /// Whether the dump calls it a virtual function.

@@ -2,7 +2,7 @@
 
 use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
 use crate::machine::DeviceKind;
-use crate::module::Module;
+use crate::module::{self, Module};
 
 /// Words of names that are neither GPU nor network card, though a maker of those made them.
 pub(super) const ASIDE: [&str; 13] = [
@@ -73,6 +73,8 @@ pub(super) struct DeviceName {
     pub(super) device: Option<u16>,
     pub(super) gpu: Gpu,
     pub(super) module: Option<Module>,
+    /// Whether its numbers are of a card of a chip of which there are modules, too.
+    pub(super) is_card: bool,
     /// The same for all functions of a card.
     pub(super) maker: String,
     pub(super) is_virtual: bool,
@@ -102,6 +104,7 @@ impl DeviceName {
             device,
             gpu: if gpu == Gpu::Unknown { module.map_or_else(product, Module::gpu) } else { gpu },
             module,
+            is_card: vendor.zip(device).is_some_and(|(vendor, device)| module::is_card(vendor, device)),
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
             is_of_processor: is_of_processor(name),

@@ -180,7 +180,7 @@ impl Reader {
         if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
-        let DeviceName { vendor, gpu, module, maker, is_virtual, is_of_processor, .. } = named;
+        let DeviceName { vendor, gpu, module, is_card, maker, is_virtual, is_of_processor, .. } = named;
         let above = bus.bridge;
         let function = Function {
             kind,
@@ -188,6 +188,7 @@ impl Reader {
             vendor,
             gpu,
             module,
+            is_card,
             maker,
             is_virtual,
             is_of_processor,

@@ -283,6 +283,7 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
         vendor: named.vendor,
         gpu: named.gpu,
         module: named.module,
+        is_card: named.is_card,
         maker: named.maker,
         is_virtual: named.is_virtual,
         is_of_processor,

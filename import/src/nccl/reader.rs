@@ -231,6 +231,7 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
         // Files that somebody wrote have zeros there, where they do not know it.
         device.has_model = ids(node).is_some_and(|(vendor, _)| !matches!(vendor, 0 | 0xffff));
         device.may_be_module = ids(node).is_some_and(|(vendor, device)| module::is_unknown(vendor, device));
+        device.is_card = ids(node).is_some_and(|(vendor, device)| module::is_card(vendor, device));
         device.module = ids(node).and_then(|(vendor, device)| Module::of_ids(vendor, device));
         device.vendor = ids(node).map(|(vendor, _)| vendor);
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));

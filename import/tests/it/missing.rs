@@ -239,6 +239,10 @@ fn gpus_of_another_model_get_no_links() {
             assert!(warned.contains("GPUs 0000:03:00.0 get no links by `--add nvswitch`"), "{warned}");
         }
     }
+    // Cards of the same chip: H100 PCIe.
+    let cards = of_gpus(&[H100, H100]).replace("0x2330", "0x2331");
+    let refusal = added(&cards, "nvswitch=h100").expect_err("is refused").to_string();
+    assert!(refusal.contains("are or may be H100 SXM5 the dump has 0"), "{refusal}");
     // Of GPUs whose chip is another one none is taken for a named model.
     let refusal = added(&of_gpus(&[T4, T4]), "nvswitch=h100").expect_err("is refused").to_string();
     assert!(refusal.contains("are or may be H100 SXM5 the dump has 0"), "{refusal}");
