@@ -1,5 +1,6 @@
 //! GPUs that have NVLink, xGMI or chip-to-chip links by their model, in a dump that has none: what it lacks, and what that costs.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::adding::{self, MESH, dump_running, gpus, with_c2c, with_laterals};
@@ -16,7 +17,7 @@ use crate::names::Names;
 pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, findings: &mut Findings) {
     let hosts: BTreeSet<usize> = machine.roots.iter().map(|root| root.host).collect();
     let joined = with_laterals(machine);
-    report_more(machine, names, findings);
+    report_other_counts(machine, names, findings);
     for host in hosts {
         let gpus = gpus(machine, Some(host));
         let models: BTreeSet<&str> =
@@ -44,19 +45,26 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
     }
 }
 
-/// Warns of GPUs with more links than their model, or any of their chip, has.
-fn report_more(machine: &Machine, names: &Names, findings: &mut Findings) {
-    let mut links: BTreeMap<usize, u32> = BTreeMap::new();
+/// The links of each GPU, and whether all of them go to NVSwitches.
+fn links_by_gpu(machine: &Machine) -> BTreeMap<usize, (u32, bool)> {
+    let mut links: BTreeMap<usize, (u32, bool)> = BTreeMap::new();
     for (&(a, b), wire) in &machine.laterals {
         let (Wire::NvLink(_, count) | Wire::Xgmi(_, count)) = *wire else { continue };
-        for end in [a, b] {
+        for (end, other) in [(a, b), (b, a)] {
             if let End::Device(device) = end {
-                *links.entry(device).or_default() += count;
+                let (links, are_switched) = links.entry(device).or_insert((0, true));
+                *links += count;
+                *are_switched &= other == End::NvSwitch;
             }
         }
     }
-    let mut alike: BTreeMap<String, Ids> = BTreeMap::new();
-    for (index, links) in links {
+    links
+}
+
+/// Warns of GPUs with more links than their model, or any of their chip, has, and of those with fewer to NVSwitches.
+fn report_other_counts(machine: &Machine, names: &Names, findings: &mut Findings) {
+    let mut alike: BTreeMap<(String, &str), Ids> = BTreeMap::new();
+    for (index, (links, are_switched)) in links_by_gpu(machine) {
         let device = &machine.devices[index];
         let of_model = device
             .module
@@ -66,17 +74,25 @@ fn report_more(machine: &Machine, names: &Names, findings: &mut Findings) {
             let has = if most == 0 { "none".to_owned() } else { format!("{most} at most") };
             Some((most, "NVLinks", format!("GPUs of their chip have {has}")))
         };
-        let Some((_, kind, has)) = of_model.or_else(of_chip).filter(|(most, ..)| links > *most) else { continue };
+        let Some((most, kind, has)) = of_model.or_else(of_chip) else { continue };
+        let help = match links.cmp(&most) {
+            Ordering::Greater => MORE,
+            Ordering::Less if are_switched && device.module.is_some() => FEWER,
+            _ => continue,
+        };
+        let kind = if links == 1 { kind.trim_end_matches('s') } else { kind };
         let message = format!("GPUs {{}} have {links} {kind} in the dump, and {has}");
         let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
-        alike.entry(message).or_default().add(&id);
+        alike.entry((message, help)).or_default().add(&id);
     }
-    for (message, ids) in alike {
-        let help = "all are written; look whether one stands twice in the dump, or pairs that a switch joins stand there as links of \
-                    their own, or change `links`";
+    for ((message, help), ids) in alike {
         findings.of_ids(Level::Warning, &message, &ids, Some(help.to_owned()));
     }
 }
+
+const MORE: &str = "all are written; look whether one stands twice in the dump, or pairs that a switch joins stand there as links of \
+                    their own, or change `links`";
+const FEWER: &str = "those are written; look whether the others are down (`nvidia-smi nvlink --status`)";
 
 /// GPUs of one model.
 struct Lacking<'m> {

@@ -104,6 +104,14 @@ fn a_line_of_nvlinks_that_stands_twice() {
     );
     let once = good(&system(&[with("0000:01:00.0", 1), with("0000:02:00.0", 1)].concat()));
     assert_eq!(warnings(&once), "");
+    // One that has none to a switch may be joined with others directly; one that has some has lost the rest.
+    let fewer = with("0000:02:00.0", 1).replace("count=\"12\"", "count=\"11\"");
+    let warned = warnings(&good(&system(&[with("0000:01:00.0", 1), fewer].concat())));
+    assert!(
+        warned.contains("0000:02:00.0 have 11 NVLinks in the dump, and their model, A100 SXM4, has 12"),
+        "{warned}"
+    );
+    assert!(warned.contains("look whether the others are down") && !warned.contains("0000:01:00.0 have"), "{warned}");
 }
 
 /// Chips whose cards have no NVLink, or fewer than the dump has.
