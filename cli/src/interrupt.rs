@@ -83,6 +83,7 @@ fn look_again() {
 
 fn end() -> ! {
     pending::rescue();
+    CallsUnderWay::now().end_children();
     weir_plugin_host::end_at_once(Exit::Interrupted as i32)
 }
 

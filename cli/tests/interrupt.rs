@@ -238,3 +238,38 @@ workload:
         assert!(link["busy_s"].as_f64() <= Some(stopped), "{link} until {stopped} s");
     }
 }
+
+/// The child in which the arbiter hangs has the pipes of the command: whoever reads them waits for both.
+#[test]
+#[cfg(target_os = "linux")]
+fn ctrl_c_ends_the_child_of_an_arbiter_that_hangs() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let library = folder.path().join("port.so");
+    let compiled = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-D_DEFAULT_SOURCE", "-DIN_CHOOSE=forever()", "-I"])
+        .arg(root.join("plugin-api/include"))
+        .arg(root.join("plugin-host/tests/plugins/port-variant.c"))
+        .arg("-o")
+        .arg(&library)
+        .status();
+    assert!(compiled.is_ok_and(|status| status.success()), "a C compiler builds the plugin");
+    let scenario = library.with_file_name("s.yaml");
+    std::fs::write(&scenario, LONG.replace("arbiter: max-min", "fidelity: { packet: { port_arbiter: variant } }"))
+        .expect("the file is written");
+    let took = shortest(|| {
+        let mut command = weir();
+        command.arg("run").arg(&scenario).arg("--plugin").arg(&library).arg("--isolate");
+        let (mut child, mut log) = started(&mut command);
+        std::thread::sleep(Duration::from_millis(300));
+        let pressed = Instant::now();
+        interrupt(&child);
+        let mut said = String::new();
+        log.read_to_string(&mut said).expect("is UTF-8");
+        let took = pressed.elapsed();
+        assert_eq!(child.wait().expect("the command ends").code(), Some(130), "{said}");
+        assert!(said.contains("plugin `variant` did not return in time"), "{said}");
+        took
+    });
+    assert!(took < LIMIT, "took {took:?}");
+}

@@ -83,6 +83,15 @@ impl CallsUnderWay {
     pub fn unreturned(&self) -> Option<&str> {
         self.0.iter().find(|(slot, state)| slot.state() == *state).map(|(slot, _)| slot.plugin.as_str())
     }
+
+    /// Ends the children in which they run: a child keeps what it has of the program's pipes open, and outlives it by a second.
+    pub fn end_children(&self) {
+        for (slot, state) in &self.0 {
+            let Some(call) = Call::of(*state).map(Call::word) else { continue };
+            let (plugin, path) = (slot.plugin.clone(), slot.path.clone());
+            slot.end_child(&StuckCall { plugin, path, call, limit: Duration::ZERO });
+        }
+    }
 }
 
 /// `10s` or `500ms`, above 0.
