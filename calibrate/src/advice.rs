@@ -1,8 +1,10 @@
 //! What to do about a fit that does not fit.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use ordered_float::OrderedFloat;
+use weir_plugin_api::NodeId;
 use weir_report::rate;
 use weir_scenario::Machine;
 
@@ -17,6 +19,10 @@ use crate::text::{percent, row_text};
 /// Mean error above which a model does not fit; *assumed*, above the ±15 % that count as a good prediction.
 const POOR: f64 = 0.2;
 const WORST: usize = 3;
+/// Difference of mean errors, as a logarithm, above which collectives and lone copies do not agree; *assumed*, more than noise and kernels make.
+const APART: f64 = 0.1;
+/// Rows that make a mean; *assumed*.
+const FEW: usize = 3;
 /// Factor between the largest size of a log and one that counts as small; *assumed*.
 const SMALL: u64 = 64;
 
@@ -32,7 +38,7 @@ pub struct Made<'a> {
 }
 
 /// Warnings for a person, each with what to do: no row left over, rows above what a link carries, shared bandwidths that the
-/// topology lacks, or a mean error above 20 %, of the rows fitted or of those held out.
+/// topology lacks, collectives and lone copies that ask for different bandwidths, or a mean error above 20 %, of the rows fitted or of those held out.
 #[must_use]
 pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: Made<'_>) -> Vec<String> {
     let mut all = Vec::new();
@@ -42,6 +48,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     }
     all.extend(above_cuts(machine, experiments, fit));
     all.extend(drifts(experiments, fit));
+    all.extend(collectives_apart(experiments, fit));
     all.extend(proposals(machine, experiments, fit));
     let poor = |held_out: bool| {
         fit.weighted_error(fit.judged_rows(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean))
@@ -95,6 +102,38 @@ fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Optio
         "{count} not explained by this topology, under any arbiter{counts}:{lines}\n  see that the topology has every link, that the \
          devices are those of the log, and that the numbers were copied right; leave out what cannot be{rings}"
     ))
+}
+
+/// Collectives that are off in another direction than the lone copies between the same devices: kernels may send at another rate than
+/// copy engines, and another algorithm than the ring may have run.
+fn collectives_apart(experiments: &[Experiment], fit: &Fit) -> Option<String> {
+    let bytes = |row: &Compared| experiments[row.experiment].transfers.iter().map(|t| t.bytes).max().unwrap_or(0);
+    let largest = |kernels: bool| {
+        let of_kind = |row: &&Compared| experiments[row.experiment].kernels == kernels;
+        fit.judged_rows(false).filter(of_kind).map(bytes).max().unwrap_or(0)
+    };
+    let devices: BTreeSet<NodeId> =
+        experiments.iter().filter(|e| e.kernels).flat_map(|e| &e.transfers).flat_map(|t| [t.from, t.to]).collect();
+    let is_between = |e: &Experiment| e.transfers.iter().all(|t| devices.contains(&t.from) && devices.contains(&t.to));
+    let mean = |kernels: bool| {
+        let least = largest(kernels) / SMALL;
+        let is_of = |row: &&Compared| {
+            let experiment = &experiments[row.experiment];
+            let fits = experiment.kernels == kernels && (kernels || experiment.transfers.len() == 1);
+            fits && is_between(experiment) && bytes(row) >= least
+        };
+        let errors: Vec<f64> =
+            fit.judged_rows(false).filter(is_of).map(|row| libm::log(row.simulated / row.measured)).collect();
+        (errors.len() >= FEW).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    };
+    let (collectives, lone) = (mean(true)?, mean(false)?);
+    ((collectives - lone).abs() > APART).then(|| {
+        let [collectives, lone] = [collectives, lone].map(|error| percent(libm::exp(error) - 1.0));
+        format!(
+            "collectives and lone copies between the same devices do not agree: simulated times are off by {collectives} and by {lone}\n  \
+             kernels may send at another rate than copy engines, or another algorithm than a ring ran: fit each log alone"
+        )
+    })
 }
 
 /// What to do about collectives above their ring. The switch reduces only where there is one that can.

@@ -1,7 +1,8 @@
 //! Finer parameters where the data ask for them: a type's bandwidth per direction, or of one link after the other.
 //!
 //! A finer set is taken when Schwarz's criterion falls by more than [`CLEARLY`], as far as the few rows of a log show it, and the
-//! data tell the parts apart, each in [`SHOWN`] experiments or more.
+//! data tell the parts apart, each in [`SHOWN`] experiments or more. Lone copies over a link show its bandwidth: a split that other
+//! rows want against them, such as collectives that are slower than their ring, blames one link of many.
 
 use std::ops::Range;
 
@@ -24,6 +25,9 @@ const ALIKE: f64 = 1e-3;
 const ROUNDS: usize = 8;
 /// Experiments that show a part of a parameter at least: what one shows alone is fitted to its noise.
 const SHOWN: usize = 2;
+/// Root of what the mean square of lone copies over a link may rise by with a split of it; *assumed*: logs vary by
+/// a percent.
+const LITTLE: f64 = 0.01;
 /// Links that get parameters of their own at most; *assumed*.
 const MOST_LINKS: usize = 64;
 
@@ -175,9 +179,29 @@ fn split(problem: &Problem<'_>, solved: &Solved, at: usize, parts: [Parameter; 2
             finer = other;
         }
     }
+    if is_against_lone_copies(problem, solved, &finer, &finer.parameters[parts.start].links)? {
+        return Ok(None);
+    }
     let ahead = one_more_ahead(problem, solved, &finer)?;
     let determined = determined(problem, &finer, parts)?;
     Ok(determined.map(|determined| Split { solved: finer, determined, ahead }))
+}
+
+/// Whether copies that had a link for themselves fit clearly less well with a finer set.
+fn is_against_lone_copies(
+    problem: &Problem<'_>,
+    solved: &Solved,
+    finer: &Solved,
+    links: &[LinkId],
+) -> Result<bool, FitError> {
+    let is_lone = |e: usize| problem.experiments[e].transfers.len() == 1 && problem.simulator.crossing(e, links) > 0;
+    let lone: Vec<bool> = problem.fitted_rows().map(|row| is_lone(row.place().0)).collect();
+    let squares = |of: &Solved| -> Result<f64, FitError> {
+        let residuals = problem.all_residuals(&of.setting(problem, &of.at))?;
+        Ok(residuals.iter().zip(&lone).filter(|(_, lone)| **lone).map(|(residual, _)| residual * residual).sum())
+    };
+    let rows = lone.iter().filter(|lone| **lone).count();
+    Ok(rows > 0 && squares(finer)? > squares(solved)? + rows as f64 * LITTLE * LITTLE)
 }
 
 /// Whether the data determine all parts of a parameter; `None` unless they separate the parts from each other and at

@@ -17,7 +17,7 @@ use crate::measurement::Experiment;
 
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
 const SIZES_APART: u64 = 100;
-/// Bytes up to which a copy shows a latency beside messages that hide it; *assumed*: larger ones take 100 times a latency of some
+/// Bytes up to which a copy shows a latency; *assumed*: larger ones take 100 times a latency of some
 /// microseconds.
 const MOST_THAT_SHOW: u64 = 16 << 20;
 /// Bytes up to which the time of a copy is its latency on any link; *assumed*: a cache line, one packet.
@@ -105,19 +105,20 @@ fn of_arbiter(problem: &Problem<'_>, options: &FitOptions) -> Result<Vec<Paramet
     Ok(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)).collect())
 }
 
-/// The latencies to be fitted, and a note about those that stay: where all copies over links of a type have one size, what the latency takes
-/// the bandwidth could take, too.
+/// The latencies to be fitted, and a note about those that stay: where all copies over links of a type have one size, or are large and
+/// nobody asked for latencies, what the latency takes the bandwidth could take, too.
 fn latencies(problem: &Problem<'_>, options: &FitOptions, used: &[LinkId]) -> (Vec<Parameter>, Option<String>) {
-    let of_one_size = |parameter: &Parameter| {
+    let asked = options.latency == Choice::Yes;
+    let hidden = |parameter: &Parameter| {
         let all = 0..problem.experiments.len();
         let sizes: BTreeSet<u64> = all.flat_map(|e| problem.simulator.sizes_over(e, &parameter.links)).collect();
-        options.bandwidth && sizes.len() < 2
+        options.bandwidth && (sizes.len() < 2 || !asked && sizes.first() > Some(&MOST_THAT_SHOW))
     };
     let all = parameter::latencies(problem.machine, used);
-    let (kept, told): (Vec<Parameter>, Vec<Parameter>) = all.into_iter().partition(of_one_size);
+    let (kept, told): (Vec<Parameter>, Vec<Parameter>) = all.into_iter().partition(hidden);
     let names: Vec<&str> = kept.iter().map(|parameter| &*parameter.name).collect();
     let note = format!(
-        "{} as in the topology: one size of copies cannot tell a latency from a bandwidth",
+        "{} as in the topology: one size of copies, or none up to 16 MiB, cannot tell a latency from a bandwidth",
         match names.len() {
             1 => format!("{} stays", names[0]),
             _ => format!("{} stay", names.join(", ")),

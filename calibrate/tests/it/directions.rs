@@ -3,7 +3,7 @@
 
 use crate::common::{accepted, built_in, group, machine_of, measure};
 use crate::random::Random;
-use weir_calibrate::fit::{Known, Unseparated};
+use weir_calibrate::fit::{Choice, Known, Unseparated};
 use weir_calibrate::{Experiment, Fit, FitOptions, fit};
 
 const SEEDS: u64 = 16;
@@ -171,7 +171,8 @@ fn a_bandwidth_can_slow_the_copies_in_the_place_of_a_latency() {
         let near = [lone(1_000_000_000, &near), lone(10_000_000, &near)].concat();
         let mut all = [near, lone(1_000_000_000, &far), lone(other, &far)].concat();
         measure(&truth, ("max-min", None), &mut all, || 1.0 + noise * (random.factor(NOISE) - 1.0));
-        fit(&start, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit")
+        let options = FitOptions { latency: Choice::Yes, ..FitOptions::default() };
+        fit(&start, &built_in("max-min"), &all, &options).expect("a fit")
     };
     let latency = |found: &Fit| {
         let latency = found.parameters.iter().find(|f| f.parameter.name == "latency of far").expect("fitted");

@@ -4,6 +4,7 @@
 mod common;
 
 mod advice;
+mod collectives;
 mod cuts;
 mod directions;
 mod drift;
