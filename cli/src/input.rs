@@ -80,10 +80,10 @@ pub(crate) fn options(args: &ScenarioArgs, edits: &[(String, String)]) -> LoadOp
     LoadOptions { library, set, arbiters, fidelity: fidelities(&args.fidelity), stream: false, cancel }
 }
 
-/// Each fidelity that is asked for: names may stand in one word with commas between.
+/// Each fidelity that is asked for: names may stand in one word with commas between. A list is refused where it is read.
 fn fidelities(asked: &[String]) -> Vec<String> {
     let each = |text: &String| -> Vec<String> {
-        if text.contains('{') {
+        if text.contains(['{', '[']) {
             vec![text.clone()]
         } else {
             text.split(',').map(|name| name.trim().to_owned()).collect()

@@ -1,7 +1,7 @@
 //! How long bytes take on a wire, exactly.
 
 /// Picoseconds in a second.
-const PS: u128 = 1_000_000_000_000;
+pub(crate) const PS: u128 = 1_000_000_000_000;
 
 /// Bytes per second on a wire, as the exact fraction `numerator / denominator`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,7 @@
 
 mod deviation;
 mod likeness;
+mod partings;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,6 @@ use weir_plugin_api::{PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
 use weir_sim_core::{TaskId, Work};
 
-use crate::cause::{cause_text, place_text};
 use crate::json::{OperationRow, RunJson, TransferRow, write_line};
 use crate::run::params_text;
 use crate::saved::{self, SavedError};
@@ -23,6 +23,8 @@ use crate::text::ROWS;
 use crate::{Detail, ResultKind, Run};
 pub use deviation::Deviation;
 use likeness::Likeness;
+use partings::HeldBack;
+pub use partings::{Parting, PartingSide};
 use rows::{ById, RowsById, Subject};
 pub use rows::{CompareRow, Timed};
 
@@ -43,8 +45,8 @@ pub struct Column {
     pub remarks: Vec<String>,
     /// Whether it is a run of packets.
     is_packets: bool,
-    /// Of the transfers that are printed: the link that held each back longest, and why.
-    held: BTreeMap<String, String>,
+    /// Of the transfers that are printed: what held each back longest.
+    held: BTreeMap<String, HeldBack>,
     /// How its spread was measured, where it was.
     pub measured: Option<MeasuredBy>,
     makespan: Timed,
@@ -71,10 +73,7 @@ impl Column {
     /// # Errors
     /// If its result cannot be written; only for parameters that are not JSON.
     pub fn of_run(run: &Run<'_>, keep: Option<Detail>) -> serde_json::Result<Self> {
-        let held = |task| {
-            let text = held_text(&place_text(run, task)?, &cause_text(run, task)?);
-            Some((run.scenario.task_name(task).into_owned(), text))
-        };
+        let held = |task| Some((run.scenario.task_name(task).into_owned(), HeldBack::of(run, task)?));
         let planned = run.scenario.operations.iter();
         let result = |detail| serde_json::value::to_raw_value(&RunJson::new(run, detail));
         Ok(Self {
@@ -103,13 +102,7 @@ impl Column {
         let run: RunJson<'_> = saved::read_whole(ResultKind::Run, result.get())?;
         let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
         let spread = run.spread.as_ref();
-        let held = |t: &TransferRow<'_>| {
-            let at = t
-                .bottleneck
-                .as_ref()
-                .map_or_else(|| "its source".to_owned(), |ends| format!("{} → {}", ends.from, ends.to));
-            Some((t.id.to_string(), held_text(&at, t.cause.as_deref()?)))
-        };
+        let held = |t: &TransferRow<'_>| Some((t.id.to_string(), HeldBack::saved(t)?));
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
         let transfer = |t: &TransferRow<'_>| Timed {
             subject: Some(Subject::transfer(&t.from, &t.to, t.bytes)),
@@ -163,13 +156,6 @@ impl Column {
         Ok(columns)
     }
 }
-
-fn held_text(place: &str, cause: &str) -> String {
-    format!("{place}, {cause}")
-}
-
-/// Times of rates and of packets that differ by more than this share are explained (packets.md, section 4).
-const PARTING: f64 = 0.05;
 
 /// From ready to end of a transfer.
 fn transfer(run: &Run<'_>, task: TaskId) -> Timed {
@@ -251,20 +237,6 @@ impl Comparison {
         CompareRow { times: self.columns.iter().map(|c| c.makespan).collect() }
     }
 
-    /// Of transfers whose times by rates and by packets differ much: the id, and per column what held it back longest.
-    #[must_use]
-    pub fn partings(&self) -> Vec<(&str, Vec<(&Column, &str)>)> {
-        let Some(first) = self.columns.first() else { return Vec::new() };
-        let parting = |id: &str, row: &CompareRow| {
-            let other = self.columns.iter().zip(row.ratios()).find(|(column, ratio)| {
-                column.is_packets != first.is_packets && ratio.is_some_and(|ratio| (ratio - 1.0).abs() > PARTING)
-            });
-            let sides = [first, other?.0].map(|column| column.held.get(id).map(|held| (column, &**held)));
-            Some(sides.into_iter().flatten().collect::<Vec<_>>()).filter(|sides| sides.len() == 2)
-        };
-        self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
-    }
-
     /// The columns of other files most of whose rows are unlike those of the first: alike are transfers of one id with equal
     /// ends or an equal size, or of another id with both, and operations of one kind. Default ids are the same in every
     /// scenario.
@@ -300,6 +272,7 @@ impl Comparison {
                 .iter()
                 .any(|column| column.measured.is_some())
                 .then(|| self.by_row(CompareRow::within_spread)),
+            partings: self.has_both_fidelities().then(|| self.partings()),
         };
         write_line(&json, out)
     }
@@ -329,6 +302,8 @@ struct CompareJson<'a> {
     ratios: RowsJson<'a, Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     within_spread: Option<RowsJson<'a, Option<bool>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partings: Option<Vec<Parting<'a>>>,
 }
 
 /// What is said of each row, a value for each column.

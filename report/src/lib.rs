@@ -55,7 +55,7 @@ mod widening;
 
 pub use alone::{Alone, AloneError, RunPart};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
-pub use compare::{Column, CompareRow, Comparison, Deviation, MeasuredBy, Timed};
+pub use compare::{Column, CompareRow, Comparison, Deviation, MeasuredBy, Parting, PartingSide, Timed};
 pub use delay::Delay;
 pub use json::{
     Detail, json_text, results_schema, search_schema, write_explanation, write_json, write_run, write_streamed,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use weir::{Error, RunOptions, Scenario};
 use weir_report::page::MOST_ROWS;
-use weir_report::{Detail, Run, text, write_run};
+use weir_report::{Column, Comparison, Detail, Run, text, write_run};
 
 use crate::args::RunArgs;
 use crate::export::is_too_large;
@@ -77,6 +77,7 @@ fn run_file(
     let mut exit = Exit::Ok;
     simulate::warn_of_max_hops(&scenario, args.max_hops);
     let explanations = explains(args, &scenario);
+    let mut columns = both_fidelities(args, &scenario).then(Vec::new);
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
@@ -86,6 +87,9 @@ fn run_file(
         let options = options(args, explanations && spec.packets.is_none())?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
+            if let Some(columns) = &mut columns {
+                columns.push(Column::of_run(run, None).map_err(Error::input)?);
+            }
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run, &scenario, spec)))
         }) {
             Ok(written) => written?,
@@ -93,11 +97,21 @@ fn run_file(
         }
         later = true;
     }
+    if let Some(columns) = columns.filter(|columns| columns.len() > 1) {
+        let table = text::side_by_side(&Comparison::new(columns));
+        targets.output.result(|writer| write!(writer, "\n{table}"))?;
+    }
     if interrupt::requested() {
         // The program ends now, and taking a million transfers apart would delay it.
         std::mem::forget(scenario);
     }
     Ok(exit)
+}
+
+/// Whether the text has a table of times by rates and by packets.
+fn both_fidelities(args: &RunArgs, scenario: &Scenario) -> bool {
+    let of_packets = scenario.arbiters().iter().filter(|spec| spec.packets.is_some()).count();
+    !args.json && of_packets > 0 && of_packets < scenario.arbiters().len()
 }
 
 /// Whether the arbiter's steps are part of the result: those of a large run would be larger than all else, and no page shows

@@ -27,6 +27,7 @@ mod packet_causes;
 mod packet_dllps;
 mod packet_figures;
 mod packet_orders;
+mod packet_outputs;
 mod packet_reads;
 mod packet_refusals;
 mod packets;

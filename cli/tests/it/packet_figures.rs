@@ -13,26 +13,30 @@ fn both(name: &str) -> [Vec<f64>; 2] {
     let ended = common::ended(command.output().expect("the command starts"));
     let results = json_lines(&ended.stdout);
     assert_eq!(results.len(), 2, "{name}: {}", ended.stderr);
-    let ends = |result: &Value| {
-        let transfers = result["transfers"].as_array().expect("a list").iter();
-        transfers.map(|transfer| transfer["end_ps"].as_f64().expect("it has ended")).collect()
-    };
-    [ends(&results[0]), ends(&results[1])]
+    [all_ends(&results[0]), all_ends(&results[1])]
 }
+
+fn all_ends(result: &Value) -> Vec<f64> {
+    let transfers = result["transfers"].as_array().expect("a list").iter();
+    transfers.map(|transfer| transfer["end_ps"].as_f64().expect("it has ended")).collect()
+}
+
+/// Patterns of the library on which the formula and packets agree.
+const AGREEING: [&str; 8] = [
+    "pair-downstream",
+    "pair-root-complex",
+    "pair-upstream",
+    "four-transfers",
+    "scatter-t1",
+    "scatter-t2",
+    "gather-t1",
+    "all-to-all-t1",
+];
 
 /// Pairs, Table II, scatters, and on T1 the gather and the all-to-all of the congestion paper: every end within 1 %.
 #[test]
 fn formulas_and_packets_agree_where_nothing_splits() {
-    for name in [
-        "pair-downstream",
-        "pair-root-complex",
-        "pair-upstream",
-        "four-transfers",
-        "scatter-t1",
-        "scatter-t2",
-        "gather-t1",
-        "all-to-all-t1",
-    ] {
+    for name in AGREEING {
         let [fluid, packets] = both(&format!("pcie/{name}.yaml"));
         assert!(!fluid.is_empty() && fluid.len() == packets.len(), "{name}");
         for (fluid, packets) in fluid.iter().zip(&packets) {
@@ -48,6 +52,63 @@ fn random(seed: u64) -> impl FnMut(u64) -> u64 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
     }
+}
+
+/// Ends of transfers, run by run.
+type Ends = Vec<Vec<f64>>;
+
+/// The patterns of section 6 without the halo exchanges, with 20 random graphs: ends by the formula without its loss, by
+/// `max-min`, by packets with the oldest first upwards, and by packets with round robin.
+fn patterns() -> Vec<Ends> {
+    const WAYS: [&str; 10] = [
+        "--arbiter",
+        "{name: pcie-congestion, tau: 0}",
+        "--arbiter",
+        "max-min",
+        "--fidelity",
+        "fluid",
+        "--fidelity",
+        "{packet: {port_arbiter: {up: oldest-first, down: round-robin}}}",
+        "--fidelity",
+        "packet",
+    ];
+    let files = AGREEING.into_iter().chain(["gather-t2", "all-to-all-t2"]);
+    let of_files = files.map(|name| {
+        let file = common::library().join(format!("pcie/{name}.yaml"));
+        let mut command = weir();
+        let arguments = command.arg("run").arg(file).arg("--json").args(WAYS);
+        common::ended(arguments.output().expect("the command starts"))
+    });
+    let arguments = [&["run", "s.yaml", "--json"], &WAYS[..]].concat();
+    let of_graphs = (0..20).map(|seed| ended(&random_graph(seed), &arguments));
+    let ends = |ended: common::Ended| json_lines(&ended.stdout).iter().map(all_ends).collect::<Ends>();
+    of_files.chain(of_graphs).map(ends).collect()
+}
+
+/// Transfers within 5 % of the formula, of 230. The prototype of section 6 had 95 % where ports serve the oldest upwards, 89 %
+/// with round robin alone and 84 % by `max-min`, on random graphs of its own; on these it is 98, 92 and 85 %.
+#[test]
+fn shares_of_transfers_within_five_per_cent_of_the_formula() {
+    let patterns = patterns();
+    for (way, expected) in [(2, 226_i32), (3, 211), (1, 196)] {
+        let ratios =
+            patterns.iter().flat_map(|ends| ends[way].iter().zip(&ends[0]).map(|(own, formula)| own / formula));
+        let (within, all) =
+            ratios.fold((0, 0), |(within, all), r| (within + i32::from((r - 1.0).abs() < 0.05), all + 1));
+        assert!(all == 230 && (within - expected).abs() <= 2, "{way}: {within} of {all}");
+    }
+}
+
+/// The first of the formula ends 71 % before `max-min` says; packets agree with the formula.
+#[test]
+fn a_gather_is_off_by_71_per_cent_under_max_min() {
+    let file = common::library().join("pcie/gather-t1.yaml");
+    let mut command = weir();
+    command.arg("run").arg(file).args(["--json", "--fidelity", "fluid,packet", "--arbiter", "max-min"]);
+    let ended = common::ended(command.output().expect("the command starts"));
+    let [rates, packets] = [0, 1].map(|at| all_ends(&json_lines(&ended.stdout)[at]));
+    let off = rates.iter().zip(&packets).map(|(rates, packets)| 1.0 - packets / rates).fold(0.0, f64::max);
+    assert!((off - 0.714).abs() < 0.002, "{off}");
 }
 
 /// A tree of switches with seven devices that serve all their copies at once, and random copies between them.
@@ -139,11 +200,8 @@ fn formulas_and_packets_agree_on_random_graphs() {
         let ended = ended(&random_graph(seed), &["run", "s.yaml", "--json"]);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let results = json_lines(&ended.stdout);
-        let ends = |of: &Value| -> Vec<f64> {
-            let transfers = of["transfers"].as_array().expect("a list").iter();
-            transfers.map(|transfer| transfer["end_ps"].as_f64().expect("it has ended")).collect()
-        };
-        let ratios: Vec<f64> = ends(&results[0]).iter().zip(ends(&results[1])).map(|(f, p)| p / f - 1.0).collect();
+        let [fluid, packets] = [0, 1].map(|at| all_ends(&results[at]));
+        let ratios: Vec<f64> = fluid.iter().zip(packets).map(|(f, p)| p / f - 1.0).collect();
         let makespans = [0, 1].map(|at| results[at]["makespan_ps"].as_f64().expect("a number"));
         assert!((makespans[1] / makespans[0] - 1.0).abs() < 0.03, "{seed}: {makespans:?}");
         if ratios.iter().any(|ratio| ratio.abs() > 1e-3) {

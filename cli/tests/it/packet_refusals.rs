@@ -115,3 +115,50 @@ fn a_small_buffer_is_warned_of_with_what_would_do() {
         assert!(checked.stderr.contains(words), "{}", checked.stderr);
     }
 }
+
+/// The word `packet` takes keys from the command line, also as an item of a list.
+#[test]
+fn keys_of_packets_are_set_below_the_word() {
+    let text = |fidelity: &str| {
+        let text = t2("", &[("a", "gpu0", "gpu1")]);
+        text.replacen("fidelity: { packet: {  } }", &format!("fidelity: {fidelity}"), 1)
+    };
+    for (fidelity, path) in [("packet", "fidelity.packet"), ("[fluid, packet]", "fidelity[1].packet")] {
+        let set = format!("{path}.buffer=1kB");
+        let ended = ended(&text(fidelity), &["run", "s.yaml", "--set", &set, "--set", &format!("{path}.window=3")]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(ended.stdout.contains("packet (buffer 1kB, window 3)"), "{}", ended.stdout);
+    }
+    for (fidelity, set, words) in [
+        ("packet", "fidelity.buffer=1kB", "set a whole key, as in `fidelity.packet.buffer=64KiB`"),
+        ("packet", "fidelity.packet.port_arbiter.up=random", "help: with `fidelity: packet`, set a whole key"),
+        ("fluid", "fidelity.packet.buffer=1kB", "there is the text `fluid`\n --> --set:1:9\n"),
+        ("[fluid, packet]", "fidelity.packet.buffer=1kB", "help: name an item of a list by its index"),
+    ] {
+        let ended = ended(&text(fidelity), &["run", "s.yaml", "--set", set]);
+        assert!(ended.code == 2 && ended.stderr.contains(words), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_names_no_run_or_arbiter_is_refused_with_what_to_write() {
+    let text = t2("port_arbiter: {}", &[("a", "gpu0", "gpu1")]);
+    let empty = ended(&text, &["check", "s.yaml"]);
+    assert!(empty.stderr.contains("`port_arbiter` names none\n --> s.yaml:2:37\n"), "{}", empty.stderr);
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let list = ended(&text, &["run", "s.yaml", "--fidelity", "[packet, fluid]"]);
+    assert!(list.stderr.contains("`--fidelity` takes no list\n --> --fidelity:1:1\n"), "{}", list.stderr);
+    assert!(list.stderr.contains("as in `--fidelity fluid,packet`"), "{}", list.stderr);
+    for (more, how) in [
+        (&["--fidelity", "fluid,packet"][..], "such as --fidelity fluid or --fidelity packet\n"),
+        (
+            &["--fidelity", "fluid,packet", "--arbiter", "fcfs", "--arbiter", "max-min"],
+            "such as --fidelity packet, or --fidelity fluid --arbiter fcfs\n",
+        ),
+        (&["--fidelity", "fluid", "--arbiter", "fcfs", "--arbiter", "max-min"], "such as --arbiter fcfs\n"),
+    ] {
+        let arguments = [&["run", "s.yaml", "--timeline", "t.json"], more].concat();
+        let ended = ended(&text, &arguments);
+        assert!(ended.code == 2 && ended.stderr.contains(how), "{}", ended.stderr);
+    }
+}

@@ -309,14 +309,22 @@ fn full_results_have_fills_of_buffers() {
     let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
     assert!(result(&text).get("fill_bin_s").is_none());
     let full = json_lines(&ended(&text, &["run", "s.yaml", "--full", "--json"]).stdout).remove(0);
-    let (bin, makespan) = (full["fill_bin_s"].as_f64().expect("a number"), full["makespan_s"].as_f64().expect("one"));
+    let (width, makespan) = (full["fill_bin_s"].as_f64().expect("a number"), full["makespan_s"].as_f64().expect("one"));
     let links = full["links"].as_array().expect("a list");
     let fills = |from: &str| links.iter().find(|link| link["from"] == from).expect("a link")["fill_bytes"].clone();
     let means: Vec<f64> = serde_json::from_value(fills("gpu0")).expect("a list of numbers");
-    assert_eq!(means.len(), (makespan / bin).ceil() as usize);
+    assert_eq!(means.len(), (makespan / width).ceil() as usize);
     // Two into one: the buffer of 16 KiB is full but for what is under way back to the source.
     assert!((12_000.0..=16_384.0).contains(&means[means.len() / 2]), "{means:?}");
     assert!(fills("gpu1").is_null() && links.iter().all(|link| link["buffer_bytes"] == 16384));
+    for link in links.iter().filter(|link| link["bytes"] != 0) {
+        let loads: Vec<f64> = serde_json::from_value(link["load_Bps"].clone()).expect("a list of numbers");
+        let most = link["bandwidth_Bps"].as_f64().expect("a number");
+        assert!(loads.len() == means.len() && loads.iter().all(|&load| load <= most), "{link}");
+        let spans = (0..loads.len()).map(|bin| (makespan - bin as f64 * width).min(width));
+        let carried: f64 = loads.iter().zip(spans).map(|(load, span)| load * span).sum();
+        assert!((carried / link["bytes"].as_f64().expect("a number") - 1.0).abs() < 1e-6, "{link}");
+    }
 }
 
 /// Its one packet leaves at once, and waits behind the packets of two others for the link to their common destination.

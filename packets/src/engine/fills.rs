@@ -1,16 +1,18 @@
-//! How full input buffers are over time, recorded on request: means over bins of equal width.
+//! How full input buffers are, and what links carry, over time, recorded on request: means over bins of equal width.
 //!
-//! A packet counts from its grant on the link to its grant on the next one, a piece on its own. The width of bins doubles as the
-//! run goes on, so memory does not grow. A set of transfers is moved on within a bin at most: what it adds there is exact.
+//! In a buffer a packet counts from its grant on the link to its grant on the next one, a piece on its own. Its payload crosses
+//! the link evenly while it is sent. The width of bins doubles as the run goes on, so memory does not grow. A set of transfers is
+//! moved on within a bin at most: what it adds there is exact.
 
 use super::Engine;
+use crate::wire::PS;
 
 /// Bins at most (*assumed*: a page is some hundred pixels wide).
 const BINS: usize = 256;
 /// The first width of a bin as a power of two, ps: about the time of two packets (*assumed*).
 const FIRST_WIDTH: u32 = 16;
 
-/// How full input buffers were.
+/// How full input buffers were, and what links carried.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BufferFills {
     /// Width of a bin, ps. The first begins at 0; the last one ends with the run.
@@ -20,17 +22,74 @@ pub struct BufferFills {
     pub means: Vec<Vec<u64>>,
     /// Per link: bytes of its buffer, all channels together; `None` for one that is never full.
     pub capacity: Vec<Option<u64>>,
+    /// Per link and bin: payload that it carried, bytes per second; nothing for a link that carried no packets.
+    pub loads: Vec<Vec<u64>>,
 }
 
-/// One buffer.
+/// A level over time: bytes in a buffer, or bytes per second on a wire.
 #[derive(Clone, Debug, Default)]
-struct Fill {
-    inside: u64,
+struct Level {
+    value: u64,
+    /// When it falls to 0 by itself.
+    until: u64,
     /// Until when it has been counted.
     since: u64,
-    /// Bytes times picoseconds: of all, and of each bin.
+    /// Value times picoseconds: of all, and of each bin.
     area: u128,
     bins: Vec<u128>,
+}
+
+impl Level {
+    /// Counts until `now`, and has another value from then on.
+    fn set(&mut self, now: u64, width: u32, value: u64, until: u64) {
+        if self.bins.is_empty() {
+            (self.bins, self.since) = (vec![0; BINS], now);
+        }
+        self.count(now, width);
+        (self.value, self.until) = (value, until);
+    }
+
+    /// Counts until `now`. Returns the area.
+    fn count(&mut self, now: u64, width: u32) -> u128 {
+        while !self.bins.is_empty() && self.since < now.min(self.until) {
+            let bin = self.since >> width;
+            let until = now.min(self.until).min((bin + 1) << width);
+            let area = u128::from(self.value) * u128::from(until - self.since);
+            self.bins[bin as usize] += area;
+            self.area += area;
+            self.since = until;
+        }
+        self.since = self.since.max(now);
+        self.area
+    }
+
+    fn double(&mut self) {
+        if self.bins.is_empty() {
+            return;
+        }
+        for bin in 0..BINS / 2 {
+            self.bins[bin] = self.bins[2 * bin] + self.bins[2 * bin + 1];
+        }
+        self.bins[BINS / 2..].fill(0);
+    }
+
+    /// It was moved on by `n` periods from `now`, within a bin; `before` was its area a period ago.
+    fn repeat(&mut self, now: u64, width: u32, before: u128, (n, period): (u64, u64)) {
+        let area = u128::from(n) * (self.area - before);
+        self.area += area;
+        if let Some(bin) = self.bins.get_mut((now >> width) as usize) {
+            *bin += area;
+        }
+        self.since = now + n * period;
+        self.until = self.until.saturating_add(n * period);
+    }
+
+    /// The mean of each bin until `at`, to which it has been counted.
+    fn means(&self, at: u64, width: u32) -> Vec<u64> {
+        let width = 1 << width;
+        let spans = (0..at.div_ceil(width)).map(|bin| (at - bin * width).min(width));
+        self.bins.iter().zip(spans).map(|(area, span)| (area / u128::from(span)) as u64).collect()
+    }
 }
 
 /// What is recorded.
@@ -38,55 +97,42 @@ struct Fill {
 pub(super) struct Fills {
     /// The width of bins is 2 to the power of this, ps.
     width: u32,
-    links: Vec<Fill>,
+    /// Per link: its buffer and its wire.
+    links: Vec<[Level; 2]>,
 }
 
 impl Fills {
     pub(super) fn new(links: usize) -> Self {
-        Self { width: FIRST_WIDTH, links: vec![Fill::default(); links] }
+        Self { width: FIRST_WIDTH, links: vec![Default::default(); links] }
     }
 
-    pub(super) fn add(&mut self, now: u64, link: u32, bytes: u64) {
-        self.count(now, link);
-        let fill = &mut self.links[link as usize];
-        if fill.bins.is_empty() {
-            fill.bins = vec![0; BINS];
-        }
-        fill.inside += bytes;
+    /// A packet is sent over a link from `now` until `sent`: with this payload, and these bytes in the buffer.
+    pub(super) fn add(&mut self, (now, sent): (u64, u64), link: u32, payload: u32, bytes: u64) {
+        self.widen(now);
+        let [buffer, wire] = &mut self.links[link as usize];
+        buffer.set(now, self.width, buffer.value + bytes, u64::MAX);
+        // Rounded down, so that no bin has more than the link could carry.
+        let rate = u128::from(payload) * PS / u128::from((sent - now).max(1));
+        wire.set(now, self.width, rate as u64, sent);
     }
 
     pub(super) fn remove(&mut self, now: u64, link: u32, bytes: u64) {
-        self.count(now, link);
-        self.links[link as usize].inside -= bytes;
+        self.widen(now);
+        let buffer = &mut self.links[link as usize][0];
+        buffer.set(now, self.width, buffer.value - bytes, u64::MAX);
     }
 
-    /// Counts a buffer until `now`. Returns its area.
-    pub(super) fn count(&mut self, now: u64, link: u32) -> u128 {
+    /// Counts a link until `now`. Returns its areas.
+    pub(super) fn count(&mut self, now: u64, link: u32) -> [u128; 2] {
+        self.widen(now);
+        self.links[link as usize].each_mut().map(|level| level.count(now, self.width))
+    }
+
+    /// Makes bins wide enough for `now`.
+    fn widen(&mut self, now: u64) {
         while now >> self.width >= BINS as u64 {
-            self.double();
-        }
-        let (width, fill) = (self.width, &mut self.links[link as usize]);
-        if fill.bins.is_empty() {
-            fill.since = now;
-        }
-        while fill.since < now {
-            let bin = fill.since >> width;
-            let until = now.min((bin + 1) << width);
-            let area = u128::from(fill.inside) * u128::from(until - fill.since);
-            fill.bins[bin as usize] += area;
-            fill.area += area;
-            fill.since = until;
-        }
-        fill.area
-    }
-
-    fn double(&mut self) {
-        self.width += 1;
-        for fill in self.links.iter_mut().filter(|fill| !fill.bins.is_empty()) {
-            for bin in 0..BINS / 2 {
-                fill.bins[bin] = fill.bins[2 * bin] + fill.bins[2 * bin + 1];
-            }
-            fill.bins[BINS / 2..].fill(0);
+            self.width += 1;
+            self.links.iter_mut().flatten().for_each(Level::double);
         }
     }
 
@@ -95,47 +141,31 @@ impl Fills {
         ((now >> self.width) + 1) << self.width
     }
 
-    /// A link was moved on by `n` periods from `now`, within a bin; `before` was its area a period ago.
-    pub(super) fn repeat(&mut self, now: u64, link: u32, before: u128, n: u64, period: u64) {
-        let fill = &mut self.links[link as usize];
-        let area = u128::from(n) * (fill.area - before);
-        fill.area += area;
-        if let Some(bin) = fill.bins.get_mut((now >> self.width) as usize) {
-            *bin += area;
+    /// A link was moved on by `n` periods from `now`, within a bin; `before` were its areas a period ago.
+    pub(super) fn repeat(&mut self, now: u64, link: u32, before: [u128; 2], n: u64, period: u64) {
+        for (level, before) in self.links[link as usize].iter_mut().zip(before) {
+            level.repeat(now, self.width, before, (n, period));
         }
-        fill.since = now + n * period;
-    }
-
-    fn means(&mut self, at: u64, link: u32) -> Vec<u64> {
-        if self.links[link as usize].bins.is_empty() {
-            return Vec::new();
-        }
-        self.count(at, link);
-        let width = 1 << self.width;
-        let spans = (0..at.div_ceil(width)).map(|bin| (at - bin * width).min(width));
-        let bins = self.links[link as usize].bins.iter();
-        bins.zip(spans).map(|(area, span)| (area / u128::from(span)) as u64).collect()
     }
 }
 
 impl Engine {
-    /// Records how full buffers are, for [`Self::buffer_fills`].
+    /// Records how full buffers are and what links carry, for [`Self::buffer_fills`].
     #[must_use]
     pub fn with_fills(mut self) -> Self {
         self.fills = Some(Box::new(Fills::new(self.ports.len())));
         self
     }
 
-    /// How full input buffers were until `at`, no earlier than [`Self::reached`]. `None` where that was not recorded.
+    /// How full input buffers were, and what links carried, until `at`, no earlier than [`Self::reached`]. `None` where that was not recorded.
     #[must_use]
     pub fn buffer_fills(&mut self, at: u64) -> Option<BufferFills> {
         let fills = self.fills.as_mut()?;
-        while at >> fills.width >= BINS as u64 {
-            fills.double();
-        }
-        let means = (0..self.ports.len() as u32).map(|link| fills.means(at, link)).collect();
+        (0..fills.links.len() as u32).for_each(|link| _ = fills.count(at, link));
+        let means = |which: usize| fills.links.iter().map(|link| link[which].means(at, fills.width)).collect();
+        let (means, loads) = (means(0), means(1));
         let channels = u64::from(self.network.channels);
         let capacity = self.network.links.iter().map(|link| link.buffer.map(|bytes| bytes.saturating_mul(channels)));
-        Some(BufferFills { bin: 1 << fills.width, means, capacity: capacity.collect() })
+        Some(BufferFills { bin: 1 << fills.width, means, capacity: capacity.collect(), loads })
     }
 }

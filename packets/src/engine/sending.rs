@@ -68,7 +68,7 @@ impl Engine {
         let room = credit.room(payload, Some(bytes - payload));
         credit.take(room);
         if let Some(fills) = &mut self.fills {
-            fills.add(now, out, u64::from(room.bytes));
+            fills.add((now, sent), out, payload, u64::from(room.bytes));
         }
         let goes_on = port.free_at == now;
         port.before = if goes_on { port.sending } else { NONE };

@@ -65,7 +65,7 @@ pub(super) struct Saved {
     /// Since when things lasted that went on.
     moments: Vec<u64>,
     /// Per link, where it is recorded how full buffers are: the area until then.
-    pub(super) areas: Vec<u128>,
+    pub(super) areas: Vec<[u128; 2]>,
     pub(super) transfers: Vec<(Counted, Log)>,
 }
 
@@ -305,8 +305,8 @@ impl Engine {
         std::iter::once(link).chain((over != NONE).then_some(over))
     }
 
-    /// How much buffers have held until now, where that is recorded.
-    pub(super) fn areas(&mut self, now: u64, component: &Component) -> Vec<u128> {
+    /// How much buffers have held and links carried until now, where that is recorded.
+    pub(super) fn areas(&mut self, now: u64, component: &Component) -> Vec<[u128; 2]> {
         let fills = self.fills.as_mut();
         fills.map_or_else(Vec::new, |fills| component.links.iter().map(|&link| fills.count(now, link)).collect())
     }

@@ -125,6 +125,7 @@ impl<'a> RowMaker for Links<'a> {
         wanted.map(move |i| {
             let row = link_row(self.run.scenario, regions, LinkId::from_index(i), totals[i], self.full);
             let Some(counts) = packets.and_then(|packets| packets.links.get(i)) else { return row };
+            let over_time = |values: &Vec<u64>| Some(values.clone()).filter(|values| values.iter().any(|&v| v > 0));
             LinkRow {
                 packets: Some(counts.packets),
                 wire_bytes: Some(counts.wire),
@@ -133,9 +134,8 @@ impl<'a> RowMaker for Links<'a> {
                 mean_wait_s: Some(SimDuration(counts.waited / counts.whole.max(1)).seconds()),
                 dllps: (counts.dllps > 0).then_some(counts.dllps),
                 buffer_bytes: fills.and_then(|fills| fills.capacity[i]),
-                fill_bytes: fills
-                    .map(|fills| fills.means[i].clone())
-                    .filter(|means| means.iter().any(|&mean| mean > 0)),
+                fill_bytes: fills.and_then(|fills| over_time(&fills.means[i])),
+                load_bps: fills.and_then(|fills| over_time(&fills.loads[i])),
                 ..row
             }
         })
@@ -184,6 +184,7 @@ fn link_row<'a>(
         dllps: None,
         buffer_bytes: None,
         fill_bytes: None,
+        load_bps: None,
         peak_bps: total.peak,
         bandwidth_bps: full.then_some(link.bandwidth),
         latency_s: full.then(|| link.latency.seconds()),

@@ -148,8 +148,8 @@ pub(crate) struct RunJson<'a> {
     /// The random generator behind the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Cow<'a, str>>,
-    /// Full results of packets: width of the bins of `fill_bytes` of links, seconds. The first begins at 0, the last one ends
-    /// with the run.
+    /// Full results of packets: width of the bins of `fill_bytes` and `load_Bps` of links, seconds. The first begins at 0, the
+    /// last one ends with the run.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub(crate) fill_bin_s: Option<f64>,
     /// Only where transfers were streamed: `transfers` is empty then.

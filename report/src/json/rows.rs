@@ -200,6 +200,10 @@ pub(crate) struct LinkRow<'a> {
     /// included; absent where it was always empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fill_bytes: Option<Vec<u64>>,
+    /// Full results of packets: in each bin of `fill_bin_s` the payload that it carried, bytes per second; absent where it carried
+    /// none.
+    #[serde(rename = "load_Bps", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) load_bps: Option<Vec<u64>>,
     /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
     pub(crate) peak_bps: Option<f64>,

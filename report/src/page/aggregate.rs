@@ -33,6 +33,8 @@ pub(super) struct WholeRun<'a> {
     pub(super) nodes: &'a [NodeRow<'a>],
     /// End of the run, seconds.
     pub(super) end_s: f64,
+    /// Width of the bins of loads of links, of packets; seconds.
+    pub(super) load_bin_s: Option<f64>,
 }
 
 /// `aggregated` of a run.
@@ -110,6 +112,7 @@ impl WholeRun<'_> {
             Some(source) => self.integrals(source, &grouping, &mut sums)?,
             None => self.means(&grouping, &mut sums),
         }
+        self.known_loads(&mut sums);
         let kept = self.kept();
         let aggregated = Aggregated {
             transfers: self.transfers.len(),
@@ -170,6 +173,23 @@ impl WholeRun<'_> {
                 let mean = if whole { transfer.mean_bps.unwrap_or_default() } else { bytes as f64 / (to - from) };
                 sums.add((transfer, from), group, &parts, mean);
             }
+        }
+    }
+
+    /// What packets put on links, in place of the mean rates of transfers: together these can be more than a link carries.
+    fn known_loads(&self, sums: &mut Sums) {
+        let Some(width) = self.load_bin_s else { return };
+        sums.links.clear();
+        for link in self.links {
+            let (Some(id), Some(loads)) = (link.id, &link.load_bps) else { continue };
+            let most = link.bandwidth_bps.unwrap_or(f64::INFINITY);
+            let mut bytes = vec![0.0; sums.bins.count];
+            for (bin, &load) in loads.iter().enumerate() {
+                let from = bin as f64 * width;
+                // The answers of reads may have a smaller header than the bandwidth counts with.
+                Bins::add(&mut bytes, sums.bins.parts(from, (from + width).min(self.end_s)), most.min(load as f64));
+            }
+            sums.links.insert(id, bytes);
         }
     }
 

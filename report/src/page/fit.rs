@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 970_000 - super::embed::OWN;
 /// Most bytes of the plans of operations, and of the list of operations, where these are not all of the page.
 const MOST_PLANS: usize = 200_000;
 
-/// Links of which a page shows how full buffers are (*assumed*: as of loads in an aggregated run).
+/// Links of which a page shows how full buffers are, and what they carried when (*assumed*: as of loads in an aggregated run).
 const MOST_FILLS: usize = 200;
 
 /// What the page's writer adds to a run.
@@ -75,6 +75,7 @@ pub(super) fn fit<'a>(
     }
     let mut notes = Vec::new();
     notes.extend(cut_fills(&mut run));
+    notes.extend(cut_loads(&mut run, matches!(form, Form::Aggregated(..))));
     match form {
         Form::Whole => {}
         Form::Packed(packed) => additions.packed = Some(packed),
@@ -99,17 +100,30 @@ pub(super) fn fit<'a>(
 /// Keeps how full buffers are of the links with the fullest ones; says so where that is not all.
 fn cut_fills(run: &mut RunJson<'_>) -> Option<String> {
     let List::AtHand(links) = &mut run.links else { return None };
-    let sum = |row: &LinkRow<'_>| row.fill_bytes.as_ref().map(|means| means.iter().sum::<u64>());
-    let mut filled: Vec<(u64, usize)> =
-        links.iter().enumerate().filter_map(|(place, row)| Some((sum(row)?, place))).collect();
-    if filled.len() <= MOST_FILLS {
-        return None;
-    }
-    filled.sort_unstable_by_key(|&(sum, place)| (std::cmp::Reverse(sum), place));
-    for &(_, place) in &filled[MOST_FILLS..] {
+    let order = largest(links, |row| row.fill_bytes.as_deref().map(|means| means.iter().sum()));
+    let rest = order.get(MOST_FILLS..).filter(|rest| !rest.is_empty())?;
+    for &place in rest {
         (links[place].fill_bytes, links[place].buffer_bytes) = (None, None);
     }
-    Some(format!("how full buffers are is shown of the {MOST_FILLS} fullest of {}", filled.len()))
+    Some(format!("how full buffers are is shown of the {MOST_FILLS} fullest of {}", order.len()))
+}
+
+/// Keeps what links carried over time, of those that carried most; of none in an aggregated run, which has its own bins.
+fn cut_loads(run: &mut RunJson<'_>, is_aggregated: bool) -> Option<String> {
+    let List::AtHand(links) = &mut run.links else { return None };
+    let order = largest(links, |row| row.load_bps.as_ref().map(|_| row.bytes));
+    let rest = order.get(if is_aggregated { 0 } else { MOST_FILLS }..).filter(|rest| !rest.is_empty())?;
+    rest.iter().for_each(|&place| links[place].load_bps = None);
+    let note = || format!("loads over time are shown of the {MOST_FILLS} of {} links that carried most", order.len());
+    (!is_aggregated).then(note)
+}
+
+/// The places of the links with a value, the largest first.
+fn largest(links: &[LinkRow<'_>], value: impl Fn(&LinkRow<'_>) -> Option<u64>) -> Vec<usize> {
+    let values = links.iter().enumerate().filter_map(|(place, row)| Some((value(row)?, place)));
+    let mut order: Vec<(u64, usize)> = values.collect();
+    order.sort_unstable_by_key(|&(value, place)| (std::cmp::Reverse(value), place));
+    order.into_iter().map(|(_, place)| place).collect()
 }
 
 fn form<'a>(
@@ -136,6 +150,8 @@ fn form<'a>(
     }
     let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
     let end_s = run.stopped_s.unwrap_or(run.makespan_s);
-    let (aggregated, kept) = WholeRun { transfers, links: run.links.at_hand(), nodes, end_s }.aggregated(source)?;
+    let (aggregated, kept) =
+        WholeRun { transfers, links: run.links.at_hand(), nodes, end_s, load_bin_s: run.fill_bin_s }
+            .aggregated(source)?;
     Ok(Form::Aggregated(aggregated, kept.into_iter().map(|place| transfers[place].clone()).collect()))
 }

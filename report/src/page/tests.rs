@@ -109,7 +109,7 @@ proptest! {
         let (list, links) = (rows(&[(0, 7), (1, 7), (2, 7)], hosts), links());
         let (list, links) = (parsed(&list), read_links(&links));
         let end_s = source.0.last().map_or(1.0, |moment| moment.end_s);
-        let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s };
+        let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s, load_bin_s: None };
         let value = serde_json::to_value(whole.aggregated(Some(&source)).expect("in order").0).expect("writes");
         prop_assert_eq!(&value["rates"], "phases");
         let width = (value["to_s"].as_f64().expect("s") - value["from_s"].as_f64().expect("s")) / 250.0;
@@ -155,7 +155,7 @@ fn read_links(list: &str) -> Vec<LinkRow<'_>> {
 fn without_phases_transfers_count_with_their_mean_rates() {
     let (list, links) = (rows(&[(0, 4), (1, 1), (3, 1)], 2), links());
     let (list, links) = (parsed(&list), read_links(&links));
-    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0, load_bin_s: None };
     let (aggregated, kept) = whole.aggregated(None).expect("nothing is damaged");
     let value = serde_json::to_value(&aggregated).expect("writes");
     assert_eq!((&value["rates"], &value["bins"], &value["by"]), (&"means".into(), &250.into(), &"source".into()));
@@ -173,12 +173,27 @@ fn without_phases_transfers_count_with_their_mean_rates() {
     assert_eq!((&h0["start_s"], &h0["end_s"]), (&0.0.into(), &4.0.into()));
 }
 
+/// Packets say what links carried: 30 B/s for 2 s, then 120 B/s, of which the bandwidth of 100 B/s is the most.
+#[test]
+fn loads_of_packets_stand_for_mean_rates_on_links() {
+    let (list, mut links) =
+        (rows(&[(0, 4), (1, 1), (3, 1)], 2), serde_json::from_str::<Value>(&links()).expect("rows"));
+    links[0]["load_Bps"] = json!([30, 120]);
+    let (list, links) = (parsed(&list), links.to_string());
+    let links = read_links(&links);
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0, load_bin_s: Some(2.0) };
+    let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
+    let load = &value["links"][0]["permille"];
+    assert_eq!([0, 124, 125, 249].map(|bin| load[bin].as_u64()), [300, 300, 1000, 1000].map(Some));
+    assert_eq!(value["links"].as_array().map(Vec::len), Some(1));
+}
+
 #[test]
 fn the_longest_are_kept_in_their_order() {
     let times: Vec<(u32, u32)> = (0..1500).map(|i| (0, 1 + (i * 7) % 1500)).collect();
     let list = rows(&times, 1);
     let list = parsed(&list);
-    let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 1500.0 };
+    let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 1500.0, load_bin_s: None };
     let (_, kept) = whole.aggregated(None).expect("nothing is damaged");
     let spans: Vec<u64> = kept.iter().map(|&place| list[place].end_s.expect("a time") as u64).collect();
     assert_eq!(spans.len(), 1000);
@@ -195,7 +210,7 @@ fn what_is_kept_counts_unfinished_transfers_as_far_as_they_came() {
     let kept = |list: &[Value]| {
         let list = json!(list).to_string();
         let list = parsed(&list);
-        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 10.0 };
+        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 10.0, load_bin_s: None };
         whole.aggregated(None).expect("nothing is damaged").1
     };
     assert_eq!(kept(&list), (2..1002).collect::<Vec<_>>());
@@ -224,7 +239,7 @@ fn links_that_carried_most_have_loads_by_the_part_they_carry() {
         .collect();
     let (list, links) = (json!(list).to_string(), json!(links).to_string());
     let (list, links) = (parsed(&list), read_links(&links));
-    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0, load_bin_s: None };
     let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
     let loads = value["links"].as_array().expect("a list");
     let ids: Vec<u64> = loads.iter().filter_map(|link| link["id"].as_u64()).collect();
@@ -240,7 +255,7 @@ fn nothing_that_happened_is_no_trouble() {
             r#"[{{"id":"a","from":"h","to":"x","bytes":5,"ready_s":{ready},"start_s":null,"end_s":null,"mean_Bps":null,"alone_s":null,"sent_bytes":0}}]"#
         );
         let list = parsed(&list);
-        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
+        let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0, load_bin_s: None };
         let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
         assert!(value["to_s"].as_f64() > value["from_s"].as_f64(), "{ready}");
         assert_eq!((&value["groups"][0]["count"], &value["groups"][0]["rate_Bps"][0]), (&1.into(), &0.into()));
@@ -254,7 +269,7 @@ fn who_sent_nothing_was_not_active() {
         "reroutes":[{"at_s":1.0,"at_ps":1000000000000,"down":{"from":"h","to":"x"},"sent_bytes":0,"links":[],"route":[0]}]}]"#;
     let (list, links) = (parsed(list), links());
     let links = read_links(&links);
-    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 2.0 };
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 2.0, load_bin_s: None };
     let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
     assert_eq!((summed(&value, "active"), summed(&value, "rate_Bps"), &value["links"]), (0.0, 0.0, &json!([])));
 }

@@ -125,6 +125,12 @@ fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
     to.real("blocked_s", |r| r.delay.and_then(|delay| delay.blocked_s));
     to.real("cut_s", |r| r.delay.map(|delay| delay.cut_s));
     to.real("own_limit_s", |r| r.delay.map(|delay| delay.own_limit_s));
+    let plan = run.arbiter.packets;
+    let carriage = |r: &TransferRow<'_>| run.scenario.tasks.classes().carriage(r.transfer.class);
+    to.whole("packets", |r| Some(plan?.packets(*r.ends.links.first()?, carriage(r), r.transfer.bytes)));
+    to.real("sent_s", |r| plan.and_then(|_| seconds(times(r).sent)));
+    let held = |r: &TransferRow<'_>| SimDuration(r.transfer.held.iter().map(|held| held.time).sum()).seconds();
+    to.real("held_s", |r| plan.map(|_| held(r)));
 }
 
 /// Links that carried bytes.
@@ -144,6 +150,13 @@ pub(super) fn links(run: &Run<'_>) -> ExportTable {
         to.real("busy_s", |l| Some(total(l).busy.seconds()));
         to.real("peak_Bps", |l| total(l).peak);
         to.real("utilisation", |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now)));
+        let counts = |l: &LinkId| run.outcome.packets.as_ref()?.links.get(l.index());
+        to.whole("packets", |l| Some(counts(l)?.packets));
+        to.whole("wire_bytes", |l| Some(counts(l)?.wire));
+        to.whole("deepest_bytes", |l| Some(counts(l)?.deepest));
+        to.real("no_credit_s", |l| Some(SimDuration(counts(l)?.starved).seconds()));
+        to.real("mean_wait_s", |l| counts(l).map(|c| SimDuration(c.waited / c.whole.max(1)).seconds()));
+        to.whole("dllps", |l| Some(counts(l)?.dllps));
     })
 }
 

@@ -3,7 +3,7 @@
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean, more};
-use crate::{Column, CompareRow, Comparison, MeasuredBy, Timed, duration};
+use crate::{Column, CompareRow, Comparison, MeasuredBy, Parting, PartingSide, Timed, duration};
 
 /// The head of a column without changes, beside columns with some.
 const BASELINE: &str = "baseline";
@@ -17,7 +17,17 @@ pub fn compare(comparison: &Comparison) -> String {
     if let (true, Some(first)) = (one_file, columns.first()) {
         out.push_str(&format!("{}\n", clean(&first.file)));
     }
-    out.push_str("completion times, with the ratio to the first column\n\n");
+    out + &columns_of(comparison, one_file) + &remarks(columns)
+}
+
+/// The table beneath the texts of runs of one scenario.
+#[must_use]
+pub fn side_by_side(comparison: &Comparison) -> String {
+    columns_of(comparison, true)
+}
+
+fn columns_of(comparison: &Comparison, one_file: bool) -> String {
+    let columns = comparison.columns();
     let rows = (comparison.operations().len(), comparison.transfers().len());
     let mut header = vec![kinds(rows).to_owned()];
     header.extend(columns.iter().map(|column| format!(">{}", label(column, columns, one_file))));
@@ -30,12 +40,12 @@ pub fn compare(comparison: &Comparison) -> String {
     if columns.iter().any(|column| column.measured.is_some()) {
         sheet.row(spreads(&makespan));
     }
-    out + &sheet.finish()
+    "completion times, with the ratio to the first column\n\n".to_owned()
+        + &sheet.finish()
         + &more(rows.0, "operations")
         + &more(rows.1, "transfers")
         + &legend(columns)
         + &partings(comparison)
-        + &remarks(columns)
 }
 
 /// The spread of the makespan in each column.
@@ -65,11 +75,15 @@ fn legend(columns: &[Column]) -> String {
     format!("\n{measured}\n≈ within the spread: a smaller difference than the spread of either column\n")
 }
 
-/// Where rates and packets part, and at which link each of them holds the transfer back.
+/// Where rates and packets part, and at which link each of them holds the transfer back for which share of its time.
 fn partings(comparison: &Comparison) -> String {
-    let line = |(id, sides): (&str, Vec<(&Column, &str)>)| {
-        let sides = sides.iter().map(|(column, held)| format!("{}: {}", clean(&column.arbiter), clean(held)));
-        format!("  {}  {}\n", clean(id), sides.collect::<Vec<_>>().join("; "))
+    let side = |PartingSide { column, place, cause, share_of_time }: &PartingSide<'_>| {
+        let arbiter = clean(&comparison.columns()[*column].arbiter);
+        let share = share_of_time.map_or_else(String::new, |share| format!(", {:.1} % of its time", 100.0 * share));
+        format!("{arbiter}: {}, {}{share}", clean(place), clean(cause))
+    };
+    let line = |Parting { transfer, sides }: Parting<'_>| {
+        format!("  {}  {}\n", clean(transfer), sides.each_ref().map(side).join("; "))
     };
     let lines: String = comparison.partings().into_iter().map(line).collect();
     if lines.is_empty() {

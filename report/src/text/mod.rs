@@ -18,7 +18,7 @@ mod timeline;
 mod tuned;
 mod what_if;
 
-pub use compare::compare;
+pub use compare::{compare, side_by_side};
 pub use explain::explain;
 pub use layout::Layout;
 pub(crate) use losses::{listed, listed_words, lost_most};

@@ -206,13 +206,14 @@ fn a_page_has_less_than_a_megabyte() {
     assert_eq!((forms[0], forms[1], forms[4]), ((false, false), (true, false), (false, true)));
 }
 
-/// 200 links with the fullest buffers keep how full they are; of 201 the one that was least full does not, and it is told.
+/// 200 links with the fullest buffers keep how full they are; of 201 the one that was least full does not, and it is told. So it
+/// is with loads.
 #[test]
 fn buffers_of_many_links_are_cut() {
     let kept = |links: u64| {
         let link = |i: u64| {
             format!(
-                r#"{{"from":"a{i}","to":"b","bytes":0,"busy_s":0.0,"packets":0,"wire_bytes":0,"buffer_bytes":9,"fill_bytes":[{}],"peak_Bps":null}}"#,
+                r#"{{"from":"a{i}","to":"b","bytes":{0},"busy_s":0.0,"packets":0,"wire_bytes":{0},"buffer_bytes":9,"fill_bytes":[{0}],"load_Bps":[{0}],"peak_Bps":null}}"#,
                 i + 1
             )
         };
@@ -229,6 +230,8 @@ fn buffers_of_many_links_are_cut() {
         page.write(&mut out).expect("writes to memory");
         let text = String::from_utf8(out).expect("is UTF-8");
         let note = text.contains("how full buffers are is shown of the 200 fullest of 201");
+        let loads = text.contains("loads over time are shown of the 200 of 201 links that carried most");
+        assert_eq!((note, text.matches("\"load_Bps\":[").count()), (loads, 200));
         (
             text.matches("\"fill_bytes\":[").count(),
             text.contains("\"fill_bytes\":[1]"),

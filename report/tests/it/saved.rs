@@ -12,7 +12,7 @@ use crate::runs::json as written;
 
 /// Numbers that nothing else in a result determines, or which may be larger than the rest needs, by the names on the way to
 /// them; and those that models say of their operations.
-const FREE: [&str; 29] = [
+const FREE: [&str; 30] = [
     "arbiter.params.tau",
     "arbiter.regions.links",
     "events",
@@ -24,6 +24,7 @@ const FREE: [&str; 29] = [
     "links.buffer_bytes",
     "links.deepest_bytes",
     "links.fill_bytes",
+    "links.load_Bps",
     "links.mean_wait_s",
     "links.no_credit_s",
     "links.packets",

@@ -46,7 +46,7 @@ export interface RunResult {
   peak_packets?: number | null;
   /** The random generator behind the workload. */
   generator?: string | null;
-  /** Full results of packets: width of the bins of `fill_bytes` of links, seconds. The first begins at 0, the last one ends with the run. */
+  /** Full results of packets: width of the bins of `fill_bytes` and `load_Bps` of links, seconds. The first begins at 0, the last one ends with the run. */
   fill_bin_s?: number | null;
   /** Only where transfers were streamed: `transfers` is empty then. */
   streamed?: Streamed | null;
@@ -549,6 +549,8 @@ export interface Link {
   buffer_bytes?: number | null;
   /** Full results of packets: in each bin of `fill_bin_s` the mean of the bytes in that buffer, those on their way to it included; absent where it was always empty. */
   fill_bytes?: number[] | null;
+  /** Full results of packets: in each bin of `fill_bin_s` the payload that it carried, bytes per second; absent where it carried none. */
+  load_Bps?: number[] | null;
   /** Largest sum of rates; null where it is not known (very large runs). */
   peak_Bps: number | null;
   /** Full results: bandwidth, bytes per second. */

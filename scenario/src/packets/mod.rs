@@ -86,6 +86,10 @@ pub(crate) fn read(context: &mut Context, value: Option<&Value>, options: &[Stri
     context.each(options, |context, text| {
         let source = context.sources.add("--fidelity", text);
         let value = yaml::parse(context, source)?;
+        if let Data::Sequence(_) = &value.data {
+            let help = "write names with commas between, as in `--fidelity fluid,packet`, or give it several times";
+            return Err(context.error(value.span, "`--fidelity` takes no list", help));
+        }
         let mut fidelity = one(context, &value)?;
         // A name stands for what the file says of it.
         if let (Fidelity::Packet(asked), Ok(written)) = (&mut fidelity, &written)

@@ -74,6 +74,11 @@ pub(super) fn read(context: &mut Context, value: &Value) -> Read<[Option<Arc<Por
         return Ok([Some(one.clone()), Some(one.clone()), Some(one)]);
     }
     let fields = context.fields(value, "`port_arbiter`", &BY_WAY)?;
+    if matches!(&value.data, Data::Mapping(entries) if entries.is_empty()) {
+        let help =
+            "name one, such as `round-robin`, or one for each way, as in `{ up: oldest-first, down: round-robin }`";
+        return Err(context.error(value.span, "`port_arbiter` names none", help));
+    }
     let mut way = |key: &str| fields.get(key).map(|value| one(context, value).map(Arc::new)).transpose();
     let (up, down, lateral) = (way("up"), way("down"), way("lateral"));
     Ok([up?, down?, lateral?])

@@ -113,7 +113,7 @@ impl Path {
     }
 
     /// Whether a value can be put there. The last key may be new; all before must exist. An arbiter given as a word
-    /// stands for a map with its name.
+    /// stands for a map with its name, and `packet` as a fidelity for a map without keys.
     pub(crate) fn check(&self, context: &mut Context, root: &Value) -> Read<()> {
         let (mut at, in_arbiter) = (root, self.starts_with("arbiter").is_some());
         for (i, step) in self.steps.iter().enumerate() {
@@ -129,9 +129,16 @@ impl Path {
                     }
                 },
                 (To::Key(_), Data::Scalar(word)) if in_arbiter && last && !word.is_null() => return Ok(()),
-                (To::Key(name), _) => {
+                (To::Key(_), Data::Scalar(_)) if self.is_of_packets(i, at) && i + 2 >= self.steps.len() => {
+                    return Ok(());
+                }
+                (To::Key(name), data) => {
                     let message = format!("{} is not a key here: there is {}", quoted(name), at.describe());
-                    let help = "name an item of a list by its index, as in `[0]`";
+                    let in_fidelity = self.starts_with("fidelity").is_some() && !matches!(data, Data::Sequence(_));
+                    let help = match in_fidelity {
+                        true => "with `fidelity: packet`, set a whole key, as in `fidelity.packet.buffer=64KiB`",
+                        false => "name an item of a list by its index, as in `[0]`",
+                    };
                     return Err(context.error(step.span, message, help));
                 }
                 (To::Item(index), Data::Sequence(items)) => items.get(*index).ok_or_else(|| {
@@ -150,11 +157,13 @@ impl Path {
     /// Puts a value there; nothing happens where [`Self::check`] refuses.
     fn put(&self, root: &mut Value, new: &Value) {
         let (mut at, in_arbiter) = (root, self.starts_with("arbiter").is_some());
-        for step in &self.steps {
+        for (i, step) in self.steps.iter().enumerate() {
             at = match &step.to {
                 To::Key(name) => {
                     if in_arbiter {
                         name_to_map(at);
+                    } else if self.is_of_packets(i, at) {
+                        packet_to_map(at);
                     }
                     let Data::Mapping(entries) = &mut at.data else { return };
                     let index = entries.iter().position(|e| e.key == *name).unwrap_or_else(|| {
@@ -171,6 +180,14 @@ impl Path {
             };
         }
         at.clone_from(new);
+    }
+}
+
+impl Path {
+    /// Whether step `i` leads to the keys of packets where the fidelity is the word `packet`.
+    fn is_of_packets(&self, i: usize, at: &Value) -> bool {
+        let is_word = matches!(&at.data, Data::Scalar(word) if &*word.text == "packet");
+        is_word && self.starts_with("fidelity").is_some() && self.steps[i].to.is("packet")
     }
 }
 
@@ -244,6 +261,12 @@ fn name_to_map(value: &mut Value) {
         let entry = Entry { key: "name".into(), key_span: value.span, value: value.clone() };
         value.data = Data::Mapping(vec![entry]);
     }
+}
+
+/// The word `packet` becomes `{ packet: {} }`, so that keys can be set below it.
+fn packet_to_map(value: &mut Value) {
+    let keys = Value { data: Data::Mapping(Vec::new()), span: value.span };
+    value.data = Data::Mapping(vec![Entry { key: "packet".into(), key_span: value.span, value: keys }]);
 }
 
 impl Value {

@@ -49,13 +49,7 @@ impl<'a> Files<'a> {
             )));
         }
         if self.args.timeline.is_some() && scenario.arbiters().len() > 1 {
-            let names: Vec<_> = scenario.arbiters().iter().map(|spec| spec.name.as_str()).collect();
-            return Err(Error::input(format!(
-                "--timeline takes one arbiter, but {} has {}: choose one, such as --arbiter {}",
-                scenario.contents().file,
-                names.join(", "),
-                names[0]
-            )));
+            return Err(several(scenario));
         }
         Ok(())
     }
@@ -85,4 +79,19 @@ impl<'a> Files<'a> {
     pub(super) fn finish(&self) -> Result<(), Error> {
         self.tables.write()
     }
+}
+
+/// Why a scenario with several runs has no timeline, and how to choose one of them.
+fn several(scenario: &Scenario) -> Error {
+    let (packets, fluid): (Vec<_>, Vec<_>) = scenario.arbiters().iter().partition(|spec| spec.packets.is_some());
+    let names: Vec<_> = scenario.arbiters().iter().map(|spec| spec.name.as_str()).collect();
+    let how = match (&packets[..], &fluid[..]) {
+        ([], _) => format!("--arbiter {}", names[0]),
+        (_, [_, _, ..]) => format!("--fidelity packet, or --fidelity fluid --arbiter {}", fluid[0].name),
+        (_, [_]) => "--fidelity fluid or --fidelity packet".to_owned(),
+        (_, []) => "--fidelity '{packet: {…}}'".to_owned(),
+    };
+    let what = if packets.is_empty() { "arbiter" } else { "run" };
+    let (file, names) = (&scenario.contents().file, names.join(", "));
+    Error::input(format!("--timeline takes one {what}, but {file} has {names}: choose one, such as {how}"))
 }

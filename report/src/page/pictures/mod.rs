@@ -50,7 +50,7 @@ pub(super) fn of(
     let (transfers, links) = (run.transfers.at_hand(), run.links.at_hand());
     let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
     let end_s = run.stopped_s.unwrap_or(run.makespan_s);
-    let (aggregated, _) = WholeRun { transfers, links, nodes, end_s }.aggregated(source)?;
+    let (aggregated, _) = WholeRun { transfers, links, nodes, end_s, load_bin_s: run.fill_bin_s }.aggregated(source)?;
     let title = title(&run.scenario, &titled(&run.arbiter.name, &run.arbiter.params));
     let drawn = [
         ("topology", topology::of(&title, nodes, links, end_s)),

@@ -91,10 +91,8 @@ export function aggregatedNote(run: Run): string {
     carried > a.links.length
       ? ` Of ${format.count(carried - a.links.length)} links only the mean over the run is known (marked ~).`
       : "";
-  const rates =
-    a.rates === "means"
-      ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %."
-      : "";
+  const above = run.fidelity === "packet" ? ", but on links" : ", so a bin may come out above 100 %";
+  const rates = a.rates === "means" ? ` Each transfer counts with its mean rate from start to end${above}.` : "";
   return (
     `Aggregated: ${tooLarge(a.transfers)}. Utilisation and rates are means over ` +
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +

@@ -4,7 +4,7 @@ import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
 import { LONG, shortened } from "../core/dom.ts";
 import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
-import { fillsOf } from "./fills.ts";
+import { fillsOf, packetLoadsOf } from "./fills.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
 import { type Leg, legsOf, linksOf } from "./legs.ts";
 import { type Numbers, numbersOf } from "./numbering.ts";
@@ -55,7 +55,11 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
   const routes = new Map([...legs].map(([id, list]) => [id, linksOf(list)]));
   const byId = new Map(run.transfers.map((t) => [t.id, t]));
   const links = new Map(run.links.map((l, i) => [numbers.get(l.id ?? i)!, l]));
-  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, legs);
+  const loads = run.aggregated
+    ? loadsOfBins(run.aggregated, links, numbers)
+    : run.fidelity === "packet"
+      ? packetLoadsOf(run, numbers)
+      : loadsOf(spans, legs);
   return {
     index,
     letter: letter(index),
@@ -121,7 +125,7 @@ export function meanUtilisation(view: RunView, link: number): number | null {
   const seconds = Math.max(view.run.makespan_s, view.run.stopped_s ?? 0);
   if (!l) return null;
   if (l.bytes === 0 || seconds <= 0) return 0;
-  return l.bandwidth_Bps ? l.bytes / (l.bandwidth_Bps * seconds) : null;
+  return l.bandwidth_Bps ? Math.min(1, l.bytes / (l.bandwidth_Bps * seconds)) : null;
 }
 
 /** The span of a transfer at a moment. */

@@ -41,3 +41,16 @@ test("runs by rates have no buffers", () => {
   assert.deepEqual(FILL.links(view!), []);
   assert.ok(UTILISATION.links(view!).length > 0);
 });
+
+test("links carry what packets say, at most their bandwidth, and not what mean rates add up to", () => {
+  const carried = plain.links.find((l) => l.bytes > 0 && l.bandwidth_Bps)!;
+  const bandwidth = carried.bandwidth_Bps!;
+  const links = plain.links.map((l) => (l === carried ? { ...l, load_Bps: [0, bandwidth / 2, bandwidth * 1.01] } : l));
+  const [view] = viewsOf([{ ...plain, fidelity: "packet", makespan_s: 3, fill_bin_s: 1, links }]);
+  const id = [...view!.links].find(([, l]) => l.from === carried.from && l.to === carried.to)![0];
+  assert.deepEqual(
+    [0.5, 1.5, 2.5].map((time) => UTILISATION.at(view!, id, time)),
+    [0, 0.5, 1],
+  );
+  assert.deepEqual(UTILISATION.links(view!), [id]);
+});
