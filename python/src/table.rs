@@ -1,7 +1,9 @@
 //! Tables of results for other libraries, by the Arrow C stream interface
 //! (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
@@ -29,7 +31,11 @@ impl Table {
     /// The columns of a table, as `--export-csv` writes it, in parts with the same columns.
     pub(crate) fn new(parts: Vec<ExportTable>) -> PyResult<Self> {
         let name = parts.first().map_or("", |table| table.name);
-        let parts = parts.into_iter().map(batch).collect::<Result<_, _>>();
+        // Texts are looked through once more, for what is not UTF-8: by a thread for each part.
+        let parts: Result<_, ArrowError> = thread::scope(|scope| {
+            let made: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || batch(part))).collect();
+            made.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
         Ok(Self { name, parts: parts.map_err(|error| wrong(&error))? })
     }
 
@@ -60,8 +66,9 @@ fn column(column: TableColumn) -> Result<(Field, ArrayRef), ArrowError> {
         ColumnValues::Name(names) => names_of(names)?,
         ColumnValues::Whole(numbers) => {
             let (numbers, known) = numbers.into_parts();
-            let signed: Vec<i64> = numbers.into_iter().map(|number| number as i64).collect();
-            (DataType::Int64, Arc::new(Int64Array::try_new(signed.into(), nulls(known))?))
+            // The same bits mean the same number.
+            let signed = Buffer::from_vec(numbers).into();
+            (DataType::Int64, Arc::new(Int64Array::try_new(signed, nulls(known))?))
         }
         ColumnValues::Real(numbers) => {
             let (numbers, known) = numbers.into_parts();

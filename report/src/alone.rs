@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
 use weir_scenario::{Job, PlannedOperation};
 use weir_sim_core::{
-    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, Task, TaskGraph, TaskTimes,
-    packet_time_alone, time_to_send,
+    Answer, AnswerError, Classes, Fabric, PacketSettings, Routes, Task, TaskGraph, TaskTimes, packet_time_alone,
+    time_to_send,
 };
 
 use crate::jobs::{begins, ends};
@@ -63,8 +63,8 @@ enum Source {
     Unknown,
     /// An arbiter of rates.
     Arbiter {
-        /// Per class, once it was asked: NaN where there is no answer.
-        rates: Box<[OnceLock<f64>]>,
+        /// Per class, once it was asked: its rate, NaN where there is no answer, and the latency of its route.
+        rates: Box<[OnceLock<(f64, SimDuration)>]>,
         asked: Box<Mutex<Asked>>,
     },
     /// Packets, sent alone. Times by size and class, as far as they were asked for.
@@ -151,11 +151,6 @@ impl<'a> Alone<'a> {
         *locked(&self.parts).entry(tasks.clone()).or_insert_with(|| time(&run(tasks)?))
     }
 
-    /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].
-    pub(crate) fn of(&self, transfer: &Departure) -> Option<SimDuration> {
-        self.time(transfer.bytes, transfer.class).map(|time| transfer.lead.plus(time))
-    }
-
     /// From start to end of a lone transfer of this size and class. `None` where the arbiter gives it no steady rate:
     /// it fails, gives a wrong answer or 0, or asks to be called again while nothing changes.
     #[must_use]
@@ -177,15 +172,19 @@ impl<'a> Alone<'a> {
             }
             Source::Arbiter { rates, asked } => (rates, asked),
         };
-        let rate = *rates[class.index()].get_or_init(|| self.ask(&mut locked(asked), class).unwrap_or(f64::NAN));
-        let latency = self.routes.latency(self.classes.route(class));
+        let answer = || {
+            let rate = self.ask(&mut locked(asked), class).unwrap_or(f64::NAN);
+            (rate, self.routes.latency(self.classes.route(class)))
+        };
+        let (rate, latency) = *rates[class.index()].get_or_init(answer);
         (rate.is_finite() && rate > 0.0).then(|| time_to_send(bytes as f64, rate, SimDuration::ZERO).plus(latency))
     }
 
-    /// As [`Self::time`], of a transfer that has no limit of its own and is otherwise the same.
+    /// As [`Self::time`], which it has as `limited`, of a transfer that has no limit of its own and is otherwise the same.
     #[must_use]
-    pub(crate) fn time_without_limit(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
-        self.time(bytes, self.classes.known_without_limit(class)?)
+    pub(crate) fn time_without_limit(&self, bytes: u64, class: ClassId, limited: SimDuration) -> Option<SimDuration> {
+        let unlimited = self.classes.known_without_limit(class)?;
+        if unlimited == class { Some(limited) } else { self.time(bytes, unlimited) }
     }
 
     /// The first failure or wrong answer so far, for a warning: the times it concerns are `None`.

@@ -9,6 +9,7 @@ use weir_sim_core::{
     Bottleneck, Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, TaskTimes, Work, shares,
 };
 
+use crate::delay::BesideAlone;
 use crate::{Alone, Spread};
 
 /// Rates that differ by less than this part are equal: shares of several routes are rounded.
@@ -184,7 +185,7 @@ impl Run<'_> {
     /// From ready to end of a transfer that is alone; `None` where the arbiter has no steady answer.
     #[must_use]
     pub fn time_alone(&self, task: TaskId) -> Option<SimDuration> {
-        self.alone.of(&self.departure(task)?)
+        BesideAlone::new(self.alone, &self.departure(task)?).since_ready()
     }
 
     /// The names of a link's two nodes.

@@ -13,10 +13,10 @@ use weir_plugin_api::{Cause, Direction, LinkId, NodeId};
 use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Bottleneck, Departure, EngineId, TaskId};
 
-use crate::delay::{is_mostly_waiting, was_cut};
+use crate::Run;
+use crate::delay::BesideAlone;
 use crate::link::Ends;
 use crate::served::engine_name;
-use crate::{Alone, Run};
 
 /// The parts of which the words of `cause` are made.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -90,17 +90,17 @@ impl<'a> TransferCause<'a> {
     /// Of a transfer of a run; `None` for one that never had a rate.
     #[must_use]
     pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
-        Self::of_departure(run.scenario, run.alone, run.arbiter.regions, &run.departure(task)?)
+        let transfer = run.departure(task)?;
+        Self::of_departure(run.scenario, run.arbiter.regions, &BesideAlone::new(run.alone, &transfer))
     }
 
     /// Of a transfer: its engine where it lost most of its time queued for that, else its bottleneck.
     pub(crate) fn of_departure(
         scenario: &'a Scenario,
-        alone: &Alone<'_>,
         regions: Option<&'a Regions>,
-        transfer: &Departure,
+        transfer: &BesideAlone<'_>,
     ) -> Option<Self> {
-        CauseNumbers::of(scenario, alone, regions, transfer).map(|cause| cause.named(scenario, regions))
+        CauseNumbers::of(scenario, regions, transfer).map(|cause| cause.named(scenario, regions))
     }
 }
 
@@ -109,7 +109,8 @@ impl<'a> TransferCause<'a> {
 pub(crate) struct CauseNumbers {
     kind: CauseKind,
     link: Option<LinkId>,
-    by: Option<TaskId>,
+    /// The transfer responsible.
+    pub(crate) by: Option<TaskId>,
     engine: Option<EngineId>,
     at_bottleneck: Option<CauseKind>,
     node: Option<NodeId>,
@@ -118,21 +119,17 @@ pub(crate) struct CauseNumbers {
 
 impl CauseNumbers {
     /// As [`TransferCause::of_departure`].
-    pub(crate) fn of(
-        scenario: &Scenario,
-        alone: &Alone<'_>,
-        regions: Option<&Regions>,
-        transfer: &Departure,
-    ) -> Option<Self> {
+    pub(crate) fn of(scenario: &Scenario, regions: Option<&Regions>, beside: &BesideAlone<'_>) -> Option<Self> {
+        let transfer = beside.transfer;
         let mut at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
         if let Some(cause) = &mut at_bottleneck
             && cause.kind == CauseKind::FullRate
             && scenario.changes.is_empty()
-            && was_cut(alone, transfer)
+            && beside.was_cut()
         {
             cause.kind = CauseKind::SharedLink;
         }
-        if is_mostly_waiting(alone, transfer) {
+        if beside.is_mostly_waiting() {
             Some(Self::queued(transfer, at_bottleneck.map(|cause| cause.kind)))
         } else {
             at_bottleneck

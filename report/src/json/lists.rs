@@ -7,12 +7,13 @@ use weir_sim_core::{Departure, HeldCause, LinkTotals, PhaseRecord, PhaseStep, Ta
 use super::list::RowMaker;
 use super::rows::{ExplainRow, ExplainedRow, HeldRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::cause::link_of;
+use crate::delay::BesideAlone;
 use crate::link::Ends;
 use crate::pairs::Pairs;
 use crate::run::{Carried, mean_rate_of};
 use crate::steps::by_transfer;
 use crate::units::{picoseconds, seconds};
-use crate::{Alone, ArbiterInfo, Delay, Run, TransferCause};
+use crate::{Alone, ArbiterInfo, Run, TransferCause};
 
 pub(crate) struct Transfers<'a> {
     pub(crate) run: &'a Run<'a>,
@@ -71,7 +72,8 @@ pub(crate) fn transfer_row<'a>(
 ) -> Option<TransferRow<'a>> {
     let Departure { task, class, bytes, times, sent_bytes, bottleneck, held, .. } = transfer;
     let Carried { from, to, links } = Carried::of(scenario, *class)?;
-    let cause = TransferCause::of_departure(scenario, alone, arbiter.regions, transfer);
+    let beside = BesideAlone::new(alone, transfer);
+    let cause = TransferCause::of_departure(scenario, arbiter.regions, &beside);
     let carriage = scenario.tasks.classes().carriage(*class);
     let packets = |plan: &PacketPlan| Some(plan.packets(*links.first()?, carriage, *bytes));
     let held = held.iter().map(|held| HeldRow {
@@ -96,8 +98,8 @@ pub(crate) fn transfer_row<'a>(
         sent_s: arbiter.packets.and_then(|_| seconds(times.sent)),
         held: arbiter.packets.map(|_| held.collect()),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
-        alone_s: alone.of(transfer).map(|t| t.seconds()),
-        delay: Delay::of(alone, transfer),
+        alone_s: beside.since_ready().map(|t| t.seconds()),
+        delay: beside.delay(),
         bottleneck: link_of(bottleneck).map(|link| Ends::of(scenario, link)),
         cause: cause.as_ref().map(|cause| cause.to_string().into()),
         cause_detail: cause,

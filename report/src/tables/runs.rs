@@ -4,31 +4,41 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
-use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration};
+use weir_plugin_api::{ClassId, LinkId, NodeId, PS_PER_S, SimDuration};
 use weir_scenario::PlannedOperation;
-use weir_sim_core::{Departure, TaskId, Work};
+use weir_sim_core::{Departure, TaskId, TaskTimes, Work};
 
 use super::columns::{Columns, table};
 use super::{ColumnValues, Dictionary, ExportTable};
 use crate::Run;
 use crate::cause::{CauseNumbers, link_of};
-use crate::delay::Delay;
+use crate::delay::{BesideAlone, Delay};
 use crate::operations::{self, Operation};
 use crate::run::{Carried, mean_rate_of};
 use crate::units::{picoseconds, seconds};
 
-/// Rows that are made at a time (*assumed*: they stay in a cache of some megabytes until their columns are made).
-const ROWS: usize = 2048;
+/// Rows that are made at a time (*assumed*: they stay in the processor's nearest cache until their columns are made).
+const ROWS: usize = 128;
 /// Rows of a thread at least (*assumed*: they take far longer than a thread to start).
 const OF_A_THREAD: usize = 1 << 15;
 
 /// What several columns say of a transfer.
-struct TransferRow<'a> {
-    transfer: Departure,
-    ends: Carried<'a>,
+struct TransferRow {
+    task: TaskId,
+    from: NodeId,
+    to: NodeId,
+    bytes: u64,
+    sent_bytes: u64,
+    times: TaskTimes,
+    mean: Option<f64>,
+    bottleneck: Option<LinkId>,
     alone: Option<SimDuration>,
     delay: Option<Delay>,
     cause: Option<CauseNumbers>,
+    /// In a run of packets.
+    packets: Option<u64>,
+    /// Likewise: how long its packets were held up.
+    held: Option<SimDuration>,
 }
 
 /// What `--json` says of transfers, but for their routes: a part of each thread, one at least.
@@ -37,12 +47,13 @@ pub(super) fn transfers(run: &Run<'_>) -> Vec<ExportTable> {
     let tasks: Vec<TaskId> = run.transfers().collect();
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = tasks.len().div_ceil(threads).max(OF_A_THREAD);
+    let ends = &ends_of_classes(run);
     if tasks.len() <= share {
-        return vec![rows_of(run, title, &tasks)];
+        return vec![rows_of(run, title, ends, &tasks)];
     }
     ask_alone(run, &tasks);
     let mut parts: Vec<ExportTable> = std::thread::scope(|scope| {
-        let parts = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, tasks)));
+        let parts = tasks.chunks(share).map(|tasks| scope.spawn(move || rows_of(run, title, ends, tasks)));
         let done = |part: ScopedJoinHandle<'_, ExportTable>| part.join().unwrap_or_else(|panic| resume_unwind(panic));
         parts.collect::<Vec<_>>().into_iter().map(done).collect()
     });
@@ -64,58 +75,92 @@ fn share_names(parts: &mut [ExportTable]) {
 /// threads.
 fn ask_alone(run: &Run<'_>, tasks: &[TaskId]) {
     let mut asked = vec![false; run.scenario.tasks.classes().len()];
+    let mut left = asked.len();
     for &task in tasks {
+        if left == 0 {
+            break;
+        }
         let Work::Carries { class, .. } = run.scenario.tasks.tasks()[task.index()].work else { continue };
         if !std::mem::replace(&mut asked[class.index()], true)
             && let Some(transfer) = run.departure(task)
         {
-            let _ = (run.alone.of(&transfer), Delay::of(run.alone, &transfer));
+            left -= 1;
+            let transfer = BesideAlone::new(run.alone, &transfer);
+            let _ = (transfer.since_ready(), transfer.delay());
         }
     }
 }
 
-/// The rows of these transfers.
-fn rows_of(run: &Run<'_>, title: &str, tasks: &[TaskId]) -> ExportTable {
-    let row = |&task: &TaskId| {
+/// From where to where transfers of each class go: to follow their links for each transfer takes longer.
+fn ends_of_classes(run: &Run<'_>) -> Vec<Option<(NodeId, NodeId)>> {
+    let classes = (0..run.scenario.tasks.classes().len()).map(ClassId::from_index);
+    classes.map(|class| Carried::of(run.scenario, class).map(|carried| (carried.from, carried.to))).collect()
+}
+
+impl TransferRow {
+    /// `None` for what is no transfer; `ends` says from where to where those of each class go.
+    fn of(run: &Run<'_>, ends: &[Option<(NodeId, NodeId)>], task: TaskId) -> Option<Self> {
         let transfer = run.departure(task)?;
-        Some(TransferRow {
-            ends: Carried::of(run.scenario, transfer.class)?,
-            alone: run.alone.of(&transfer),
-            delay: Delay::of(run.alone, &transfer),
-            cause: CauseNumbers::of(run.scenario, run.alone, run.arbiter.regions, &transfer),
-            transfer,
+        let (from, to) = ends[transfer.class.index()]?;
+        let beside = BesideAlone::new(run.alone, &transfer);
+        let (times, bytes) = (transfer.times, transfer.bytes);
+        Some(Self {
+            task,
+            from,
+            to,
+            bytes,
+            sent_bytes: if times.end.is_never() { transfer.sent_bytes } else { bytes },
+            times,
+            mean: mean_rate_of(&run.arbiter, &transfer),
+            bottleneck: link_of(&transfer.bottleneck),
+            alone: beside.since_ready(),
+            delay: beside.delay(),
+            cause: CauseNumbers::of(run.scenario, run.arbiter.regions, &beside),
+            packets: packets_of(run, &transfer),
+            held: run.arbiter.packets.map(|_| SimDuration(transfer.held.iter().map(|held| held.time).sum())),
         })
-    };
+    }
+}
+
+/// The packets of a transfer; `None` in a run by rates.
+fn packets_of(run: &Run<'_>, transfer: &Departure) -> Option<u64> {
+    let plan = run.arbiter.packets?;
+    let first = *Carried::of(run.scenario, transfer.class)?.links.first()?;
+    Some(plan.packets(first, run.scenario.tasks.classes().carriage(transfer.class), transfer.bytes))
+}
+
+/// The rows of these transfers.
+fn rows_of(run: &Run<'_>, title: &str, ends: &[Option<(NodeId, NodeId)>], tasks: &[TaskId]) -> ExportTable {
     let most = tasks.len();
     let mut table = ExportTable { name: "transfers", columns: Vec::new() };
     add(run, title, &mut Columns::new(&mut table, &[], most));
     let mut rows = Vec::with_capacity(ROWS);
     for tasks in tasks.chunks(ROWS) {
         rows.clear();
-        rows.extend(tasks.iter().filter_map(row));
+        rows.extend(tasks.iter().filter_map(|&task| TransferRow::of(run, ends, task)));
+        run.scenario.read_task_names(rows.iter().filter_map(|row| row.cause?.by));
         add(run, title, &mut Columns::new(&mut table, &rows, most));
     }
     table
 }
 
 /// Adds some rows of the transfers.
-fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
+fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow>) {
     let node = |number| run.scenario.node_name(NodeId::from_index(number));
-    let bottleneck = |r: &TransferRow<'_>| link_of(&r.transfer.bottleneck).map(|link| run.scenario.fabric.link(link));
+    let bottleneck = |r: &TransferRow| r.bottleneck.map(|link| run.scenario.fabric.link(link));
     let regions = run.arbiter.regions;
     let region = |number: usize| regions.map_or("", |regions| &regions.infos[number].name);
-    let times = |r: &TransferRow<'_>| r.transfer.times;
     to.owner(&run.scenario.name, title);
-    to.written("id", |r, text| Some(run.scenario.write_task_name(r.transfer.task, text)));
-    to.names("from", |r| Some(r.ends.from.index()), node);
-    to.names("to", |r| Some(r.ends.to.index()), node);
-    to.whole("bytes", |r| Some(r.transfer.bytes));
-    to.real("ready_s", |r| seconds(times(r).ready));
-    to.real("start_s", |r| seconds(times(r).start));
-    to.real("end_s", |r| seconds(times(r).end));
-    to.whole("end_ps", |r| picoseconds(times(r).end));
-    to.real("mean_Bps", |r| mean_rate_of(&run.arbiter, &r.transfer));
-    to.whole("sent_bytes", |r| Some(if times(r).end.is_never() { r.transfer.sent_bytes } else { r.transfer.bytes }));
+    to.written("id", |r, text| Some(run.scenario.write_task_name(r.task, text)));
+    to.names("from", |r| Some(r.from.index()), node);
+    to.names("to", |r| Some(r.to.index()), node);
+    to.whole("bytes", |r| Some(r.bytes));
+    to.real("ready_s", |r| seconds(r.times.ready));
+    to.real("start_s", |r| seconds(r.times.start));
+    to.real("end_s", |r| seconds(r.times.end));
+    to.whole("end_ps", |r| picoseconds(r.times.end));
+    to.real("mean_Bps", |r| r.mean);
+    to.whole("sent_bytes", |r| Some(r.sent_bytes));
     to.real("alone_s", |r| r.alone.map(SimDuration::seconds));
     to.names("bottleneck_from", |r| bottleneck(r).map(|link| link.from.index()), node);
     to.names("bottleneck_to", |r| bottleneck(r).map(|link| link.to.index()), node);
@@ -125,12 +170,9 @@ fn add(run: &Run<'_>, title: &str, to: &mut Columns<'_, '_, TransferRow<'_>>) {
     to.real("blocked_s", |r| r.delay.and_then(|delay| delay.blocked_s));
     to.real("cut_s", |r| r.delay.map(|delay| delay.cut_s));
     to.real("own_limit_s", |r| r.delay.map(|delay| delay.own_limit_s));
-    let plan = run.arbiter.packets;
-    let carriage = |r: &TransferRow<'_>| run.scenario.tasks.classes().carriage(r.transfer.class);
-    to.whole("packets", |r| Some(plan?.packets(*r.ends.links.first()?, carriage(r), r.transfer.bytes)));
-    to.real("sent_s", |r| plan.and_then(|_| seconds(times(r).sent)));
-    let held = |r: &TransferRow<'_>| SimDuration(r.transfer.held.iter().map(|held| held.time).sum()).seconds();
-    to.real("held_s", |r| plan.map(|_| held(r)));
+    to.whole("packets", |r| r.packets);
+    to.real("sent_s", |r| r.packets.and_then(|_| seconds(r.times.sent)));
+    to.real("held_s", |r| r.held.map(SimDuration::seconds));
 }
 
 /// Links that carried bytes.

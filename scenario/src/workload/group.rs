@@ -148,6 +148,7 @@ impl Groups {
     }
 
     /// The group of a task; `None` for joins that the expansion made.
+    #[inline]
     pub(crate) fn of(&self, task: TaskId) -> Option<&Group> {
         let after = self.groups.partition_point(|g| g.first <= task.0);
         // Groups without tasks share their first id with the next one.
@@ -170,6 +171,14 @@ impl Groups {
         match self.of(task) {
             Some(group) => group.names.write(&group.id, task.0 - group.first, to),
             None => to.write_str("(join)"),
+        }
+    }
+
+    /// A part of what the name of a task is made of.
+    pub(crate) fn read_name(&self, task: TaskId) -> u32 {
+        match self.of(task) {
+            Some(Group { first, names: Names::Pattern(pairs), .. }) => pairs.all()[(task.0 - first) as usize].from,
+            _ => 0,
         }
     }
 
