@@ -124,10 +124,14 @@ impl<'c> Check<'c> {
         let node = topology.fabric.link(link).from;
         let into = topology.fabric.links().iter().filter(|other| other.to == node).count();
         let help = match into.saturating_sub(1) < MOST_REQUESTERS as usize {
-            true => "give the devices there `engines`, or run it with `fidelity: fluid`",
+            true => "give the devices there fewer `engines`, or run it with `fidelity: fluid`",
             false => "put switches between it and the devices, or run it with `fidelity: fluid`",
         };
-        Err(self.context.error(self.run.span, message, help))
+        let classes = workload.tasks.classes();
+        let crosses = |class: &ClassId| workload.routes.links(classes.route(*class)).contains(&link);
+        let first = (0..classes.len()).map(ClassId::from_index).find(crosses);
+        let place = first.map_or(self.run.span, |class| self.place_of(class));
+        Err(self.context.error(place, message, help))
     }
 
     /// Refuses limits, windows and reads of transfers that share a queue of their device.
