@@ -32,8 +32,10 @@ pub fn measured_logs(files: &[PathBuf], machine: &Machine, options: &ReadOptions
             let others = if *count > 1 { format!(" (and {} more for this reason)", count - 1) } else { String::new() };
             format!("{}: {}: {}{others}", first.place, first.what, first.why)
         });
-        let used = format!("of {} weir uses {}", kind.word(), kind.uses());
-        Err(failure.noted(lines.chain([used]).collect::<Vec<_>>().join("\nnote: ")))
+        // A reason that names an option says what to do.
+        let says = reasons.iter().any(|(part, _)| part.why.contains("--"));
+        let used = (!says).then(|| format!("of {} weir uses {}", kind.word(), kind.uses()));
+        Err(failure.noted(lines.chain(used).collect::<Vec<_>>().join("\nnote: ")))
     };
     files.iter().map(read).collect()
 }

@@ -195,12 +195,12 @@ fn is_against_lone_copies(
     links: &[LinkId],
 ) -> Result<bool, FitError> {
     let is_lone = |e: usize| problem.experiments[e].transfers.len() == 1 && problem.simulator.crossing(e, links) > 0;
-    let lone: Vec<bool> = problem.fitted_rows().map(|row| is_lone(row.place().0)).collect();
-    let squares = |of: &Solved| -> Result<f64, FitError> {
-        let residuals = problem.all_residuals(&of.setting(problem, &of.at))?;
-        Ok(residuals.iter().zip(&lone).filter(|(_, lone)| **lone).map(|(residual, _)| residual * residual).sum())
-    };
-    let rows = lone.iter().filter(|lone| **lone).count();
+    let lone: Vec<bool> = (0..problem.experiments.len()).map(is_lone).collect();
+    let fitted: Vec<bool> = lone.iter().zip(problem.fitted).map(|(&lone, &fitted)| lone && fitted).collect();
+    // The only one may be held out.
+    let alone = Problem { fitted: if fitted.contains(&true) { &fitted } else { &lone }, ..*problem };
+    let squares = |of: &Solved| alone.squares(&of.setting(problem, &of.at));
+    let rows = alone.rows();
     Ok(rows > 0 && squares(finer)? > squares(solved)? + rows as f64 * LITTLE * LITTLE)
 }
 

@@ -94,6 +94,10 @@ impl LogKind {
     pub(super) fn all_of(text: &str) -> Vec<(Self, u32)> {
         let text = untagged_lines(text, usize::MAX);
         let mut found: Vec<Self> = BY_MARKS.into_iter().filter(|kind| kind.marks(&text)).collect();
+        // Comments and columns of a table may say which tool its numbers are of.
+        if found.first() == Some(&Self::Csv) {
+            found.truncate(1);
+        }
         if found.contains(&Self::BusGrind) {
             found.retain(|&kind| kind != Self::P2p);
         }
@@ -122,6 +126,7 @@ impl LogKind {
 
 /// The kinds, those with the surest marks first.
 const BY_MARKS: [LogKind; 9] = [
+    LogKind::Csv,
     LogKind::Nvbandwidth,
     LogKind::Rocm,
     LogKind::BusGrind,
@@ -130,7 +135,6 @@ const BY_MARKS: [LogKind; 9] = [
     LogKind::P2p,
     LogKind::Nccl,
     LogKind::Osu,
-    LogKind::Csv,
 ];
 
 /// Lines that say the kind; *assumed*, enough for what programs print before their tables.

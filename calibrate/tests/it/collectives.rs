@@ -23,18 +23,21 @@ fn slower_collectives_blame_no_single_link() {
     ring.rows.truncate(1);
     ring.rows[0].end = MeasuredEnd::Last;
     ring.kernels = true;
-    for slower in [1.03, 1.3] {
-        let (mut all, mut rings) = (lone.clone(), vec![ring.clone(); 8]);
+    // With few lone copies the only one over a link may be held out.
+    let few = vec![lone[0].clone(), lone[3].clone(), lone[6].clone(), lone[9].clone()];
+    for (slower, copies, seed) in (0..6).flat_map(|seed| [(1.03, &lone, seed), (1.3, &lone, seed), (1.3, &few, seed)]) {
+        let (mut all, mut rings) = (copies.clone(), vec![ring.clone(); 8]);
         let mut random = Random::new(7);
         measure(&machine, ("max-min", None), &mut all, || random.factor(0.01));
         measure(&machine, ("max-min", None), &mut rings, || slower * random.factor(0.01));
         all.extend(rings);
-        let fit = fit(&machine, &built_in("max-min"), &all, &FitOptions::default()).expect("a fit");
+        let options = FitOptions { seed, ..FitOptions::default() };
+        let fit = fit(&machine, &built_in("max-min"), &all, &options).expect("a fit");
         let names: Vec<&str> = fit.parameters.iter().map(|fitted| &*fitted.parameter.name).collect();
-        assert_eq!(names, ["bandwidth of lane"], "{slower}");
+        assert_eq!(names, ["bandwidth of lane"], "{slower}, {seed}");
         let warned =
             warnings(&machine, &all, &fit, Made { arbiter: "max-min", arbiters: &[], per_link: true }).join("\n");
         let apart = "collectives and lone copies between the same devices do not agree";
-        assert_eq!(warned.contains(apart), slower > 1.1, "{warned}");
+        assert!(copies.len() < 12 || warned.contains(apart) == (slower > 1.1), "{warned}");
     }
 }

@@ -125,6 +125,19 @@ fn outputs_of_two_tools_in_one_file_are_refused() {
         assert!(error.contains(&format!("the output of {first} and of {second} (line {line})")), "{error}");
         assert!(error.contains("a file of its own"), "{error}");
     }
+    // Comments and columns of a table may name other tools.
+    for mark in [
+        "# OSU MPI-CUDA Bandwidth Test v7.3",
+        "# Peer-to-Peer",
+        "# made of nvbandwidth Version 0.8",
+        "# measured with busGrind",
+    ] {
+        let table = format!(
+            "{mark}\nfrom,to,bytes,seconds,group\nrc0/plx0/gpu0,rc0/plx0/gpu1,1000000,0.001,RDMA_Write BW Test\n"
+        );
+        let (kind, log) = good(&machine, &table);
+        assert_eq!((kind, log.experiments.len()), (LogKind::Csv, 1), "{mark}");
+    }
     // Tables of one tool one behind the other are one log.
     assert_eq!(good(&machine, &format!("{nccl}{nccl}")).1.experiments.len(), 4);
 }

@@ -130,10 +130,10 @@ fn keys_of_packets_are_set_below_the_word() {
         assert!(ended.stdout.contains("packet (buffer 1kB, window 3)"), "{}", ended.stdout);
     }
     for (fidelity, set, words) in [
-        ("packet", "fidelity.buffer=1kB", "set a whole key, as in `fidelity.packet.buffer=64KiB`"),
-        ("packet", "fidelity.packet.port_arbiter.up=random", "help: with `fidelity: packet`, set a whole key"),
+        ("packet", "fidelity.buffer=1kB", "set a whole key, `fidelity.packet.buffer=64KiB`"),
+        ("packet", "fidelity.packet.port_arbiter.up=random", "help: write it as a map, `--fidelity"),
         ("fluid", "fidelity.packet.buffer=1kB", "there is the text `fluid`\n --> --set:1:9\n"),
-        ("[fluid, packet]", "fidelity.packet.buffer=1kB", "help: name an item of a list by its index"),
+        ("[fluid, packet]", "fidelity.packet.buffer=1kB", "in a list name the item, `fidelity[1].packet.buffer=64KiB`"),
     ] {
         let ended = ended(&text(fidelity), &["run", "s.yaml", "--set", set]);
         assert!(ended.code == 2 && ended.stderr.contains(words), "{}", ended.stderr);

@@ -37,6 +37,10 @@ enum To {
 const PATHS: &str = "write paths like `workload[0].transfer.size`, with quotes around keys that have dots or brackets: \
                      `topology.tree.\"gpu[0-3]\".link`";
 
+/// What to do about a path below `fidelity` that leads nowhere.
+const IN_FIDELITY: &str = "write it as a map, `--fidelity '{packet: {buffer: 64KiB}}'`; with `fidelity: packet` set a whole key, \
+                           `fidelity.packet.buffer=64KiB`, and in a list name the item, `fidelity[1].packet.buffer=64KiB`";
+
 impl Path {
     /// Reads a path that a file names at `span`: what is wrong with any of it is said there.
     pub(crate) fn at(context: &mut Context, path: &str, span: Span) -> Read<Self> {
@@ -123,7 +127,10 @@ impl Path {
                     Some(entry) => &entry.value,
                     None if last => return Ok(()),
                     None => {
-                        let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
+                        let help = match self.starts_with("fidelity").filter(|_| i == 0) {
+                            Some(_) => IN_FIDELITY.to_owned(),
+                            None => context.suggestion(name, entries.iter().map(|e| &*e.key), "keys"),
+                        };
                         let message = format!("the scenario has no {} here", quoted(name));
                         return Err(context.error(step.span, message, help));
                     }
@@ -132,12 +139,11 @@ impl Path {
                 (To::Key(_), Data::Scalar(_)) if self.is_of_packets(i, at) && i + 2 >= self.steps.len() => {
                     return Ok(());
                 }
-                (To::Key(name), data) => {
+                (To::Key(name), _) => {
                     let message = format!("{} is not a key here: there is {}", quoted(name), at.describe());
-                    let in_fidelity = self.starts_with("fidelity").is_some() && !matches!(data, Data::Sequence(_));
-                    let help = match in_fidelity {
-                        true => "with `fidelity: packet`, set a whole key, as in `fidelity.packet.buffer=64KiB`",
-                        false => "name an item of a list by its index, as in `[0]`",
+                    let help = match self.starts_with("fidelity").filter(|_| i < 3) {
+                        Some(_) => IN_FIDELITY,
+                        None => "name an item of a list by its index, as in `[0]`",
                     };
                     return Err(context.error(step.span, message, help));
                 }
