@@ -79,14 +79,15 @@ pub fn read_log_text(
 ) -> Result<(LogKind, Log), Box<Diagnostic>> {
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
     // PowerShell puts the mark before what it writes.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if options.kind.is_none() {
-        of_one_tool(file, text)?;
-    }
-    let alone = tag::json_alone(text);
-    let text = alone.as_deref().unwrap_or(text);
+    let whole = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let alone = tag::json_alone(whole);
+    let text = alone.as_deref().unwrap_or(whole);
     let source = Source { file, text, machine, options, devices, known_by: None, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
+    // Comments and columns of a table may say which tool its numbers are of.
+    if options.kind.is_none() && kind != LogKind::Csv {
+        of_one_tool(file, whole)?;
+    }
     if kind.is_of_gpus() {
         devices::no_hosts(machine, options, &source.devices)?;
     }

@@ -94,10 +94,6 @@ impl LogKind {
     pub(super) fn all_of(text: &str) -> Vec<(Self, u32)> {
         let text = untagged_lines(text, usize::MAX);
         let mut found: Vec<Self> = BY_MARKS.into_iter().filter(|kind| kind.marks(&text)).collect();
-        // Comments and columns of a table may say which tool its numbers are of.
-        if found.first() == Some(&Self::Csv) {
-            found.truncate(1);
-        }
         if found.contains(&Self::BusGrind) {
             found.retain(|&kind| kind != Self::P2p);
         }
