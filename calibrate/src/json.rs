@@ -42,7 +42,7 @@ fn parameter(f: &Fitted) -> Value {
     let (state, error) = match f.known {
         Known::Error(error) => ("fitted", Some(error)),
         Known::IfNarrowest(error) => ("if narrowest", error),
-        Known::Exactly => ("fitted", None),
+        Known::Exactly | Known::Counted => ("fitted", None),
         Known::Together => ("together", None),
         Known::Unseen => ("unseen", None),
         Known::Enough => ("enough", None),
@@ -91,7 +91,7 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
 fn unit(kind: ParameterKind) -> &'static str {
     match kind {
         kind if kind.is_capacity() => "B/s",
-        ParameterKind::Arbiter | ParameterKind::HostWeight => "",
+        ParameterKind::Arbiter | ParameterKind::HostWeight | ParameterKind::Engines => "",
         ParameterKind::LoggpPerByte => "s/B",
         _ => "s",
     }

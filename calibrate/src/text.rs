@@ -20,6 +20,7 @@ pub fn quantity(kind: ParameterKind, value: f64) -> String {
     match kind {
         kind if kind.is_capacity() => rate(value),
         ParameterKind::Arbiter | ParameterKind::HostWeight => format!("{value:.5}"),
+        ParameterKind::Engines => value.to_string(),
         ParameterKind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
         _ => duration(picoseconds(value)),
     }
@@ -38,6 +39,8 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
             format!("{error} if {which} the narrowest, see below")
         }
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
+        Known::Counted => "the ends of its transfers fit this number".to_owned(),
+        Known::Enough if fitted.parameter.kind == ParameterKind::Engines => "this or more".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: unchanged".to_owned(),
         Known::Enough => "limits no fitted row: this or better".to_owned(),
@@ -55,7 +58,7 @@ fn small(fitted: &Fitted, error: f64) -> String {
             let (unit, name) = rate_unit(fitted.value);
             format!("{} {name}", digits(error / unit))
         }
-        ParameterKind::Arbiter | ParameterKind::HostWeight => digits(error),
+        ParameterKind::Arbiter | ParameterKind::HostWeight | ParameterKind::Engines => digits(error),
         ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),
     }

@@ -22,7 +22,7 @@ pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
         assumed |= device.engines.is_some() && device.gpu.engines().is_none();
         nameless |= device.gpu == Gpu::Unknown;
     }
-    let help = "change `engines` of these nodes where you know better; `weir calibrate` says what copies from one GPU to several show";
+    let help = "change `engines` of these nodes where you know better; `weir calibrate` fits them to copies from one GPU to several";
     if known {
         findings.note(
             "`engines: 1` of GPUs of the generations Fermi and Kepler: they have one copy engine for each direction",

@@ -55,7 +55,7 @@ pub use files::NamedFile;
 pub use input::Input;
 pub use lint::lint;
 pub use load::{LoadOptions, expanded, load, load_unless};
-pub use machine::{Machine, MemoryText, rewrite_topology};
+pub use machine::{Machine, NodeText, rewrite_topology};
 pub use optimize::{AxisSpec, MeasuredMatrix, ObjectiveItem, OptimizeSpec, Parameter, counted};
 pub use packets::PacketPlan;
 pub use published::scenario_schema;

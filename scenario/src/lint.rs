@@ -109,8 +109,8 @@ impl Lint<'_> {
 
     /// `engines` on devices whose engines nothing uses, in the scenario's own text: a topology in a file is for others, too.
     fn idle_engines(&self) -> Option<Diagnostic> {
-        let engines = &self.scenario.written_engines;
-        let mut own = engines.iter().filter(|(_, span)| span.source == Span::OF_FILE).peekable();
+        let written = self.scenario.devices.iter().filter(|text| text.written && text.span.source == Span::OF_FILE);
+        let mut own = written.flat_map(|text| text.nodes().map(|node| (node, text.span))).peekable();
         own.peek()?;
         let mut has_effect = vec![false; self.scenario.fabric.nodes().len()];
         let used = self.engines_of(|_| true);
@@ -122,9 +122,9 @@ impl Lint<'_> {
             }
         }
         let (node, span) = own.find(|(node, _)| !has_effect[node.index()])?;
-        let name = self.scenario.node_name(*node);
+        let name = self.scenario.node_name(node);
         let message = format!("`engines` has no effect: nothing queues for an engine of `{name}`");
-        Some(self.warning(*span, message, "remove it"))
+        Some(self.warning(span, message, "remove it"))
     }
 
     /// A limit that is no less than the narrowest link of the route; the first is reported.

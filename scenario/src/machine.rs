@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use weir_plugin_api::{LinkId, NodeId, Registry, SimDuration};
 use weir_sim_core::Fabric;
 
@@ -37,14 +38,17 @@ pub struct Machine {
     /// The types under `link_types`, in file order.
     pub types: Vec<LinkTypeText>,
     /// Each `memory` of the tree, in file order; without those of `machines`.
-    pub memories: Vec<MemoryText>,
+    pub memories: Vec<NodeText>,
+    /// How many transfers devices of the tree send at once, written or not; without those of `machines`, and of devices whose one
+    /// copy engine decides it.
+    pub send_slots: Vec<NodeText>,
     topology: Topology,
 }
 
-/// A `memory` as it is written: of one node, or of all that a name with brackets or `repeat` stands for.
+/// Something of nodes as it is written: of one node, or of all that a name with brackets or `repeat` stands for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MemoryText {
-    /// The path of its map in the topology, as edits take it.
+pub struct NodeText {
+    /// Its path in the topology, as edits take it.
     pub path: String,
     /// Whose it is, in their order.
     pub nodes: Vec<NodeId>,
@@ -191,6 +195,7 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
     let mut topology = topology::read(context, &mut files, &tree, !is_scenario)?;
     // Regions are cut from the fabric where it is.
     let arbiters = arbiter::place(context, arbiters, &topology)?;
+    let NodeTexts { memories, send_slots, .. } = NodeTexts::of(tree.get("tree"), &topology);
     Ok(Machine {
         file: path.display().to_string(),
         fabric: std::mem::take(&mut topology.fabric),
@@ -199,31 +204,55 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         is_scenario,
         listed,
         types: topology::link_type_texts(tree.get("link_types")),
-        memories: memories(&tree, &topology.written_memory),
+        memories,
+        send_slots,
         topology,
     })
 }
 
-/// Each `memory` of a tree, with its nodes.
-fn memories(topology: &Value, written: &[(NodeId, Span)]) -> Vec<MemoryText> {
-    fn walk(entries: &Value, path: &str, of: &dyn Fn(Span) -> Vec<NodeId>, all: &mut Vec<MemoryText>) {
+/// What nodes of a topology have, as it is written.
+struct NodeTexts<'a> {
+    engines: &'a DeviceEngines,
+    /// The nodes with a `memory`, and the devices, by where their name stands.
+    with_memory: FxHashMap<Span, Vec<NodeId>>,
+    devices: FxHashMap<Span, Vec<NodeId>>,
+    memories: Vec<NodeText>,
+    send_slots: Vec<NodeText>,
+}
+
+impl<'a> NodeTexts<'a> {
+    /// Of the tree of a topology, without its `machines`.
+    fn of(tree: Option<&Value>, topology: &'a Topology) -> Self {
+        let (mut with_memory, mut devices): (FxHashMap<_, Vec<NodeId>>, FxHashMap<_, Vec<NodeId>>) = Default::default();
+        topology.written_memory.iter().for_each(|&(node, at)| with_memory.entry(at).or_default().push(node));
+        topology.devices.iter().for_each(|text| devices.entry(text.span).or_default().extend(text.nodes()));
+        let (memories, send_slots) = (Vec::new(), Vec::new());
+        let mut all = Self { engines: &topology.engines, with_memory, devices, memories, send_slots };
+        tree.into_iter().for_each(|tree| all.below(tree, "tree"));
+        all
+    }
+
+    fn below(&mut self, entries: &Value, path: &str) {
         let Data::Mapping(entries) = &entries.data else { return };
         for entry in entries {
             let path = format!("{path}.{}", key_of_path(&entry.key));
             if entry.value.get("memory").is_some() {
-                all.push(MemoryText { path: format!("{path}.memory"), nodes: of(entry.key_span) });
+                let nodes = self.with_memory.get(&entry.key_span).cloned().unwrap_or_default();
+                self.memories.push(NodeText { path: format!("{path}.memory"), nodes });
+            }
+            let nodes = self.devices.get(&entry.key_span).cloned().unwrap_or_default();
+            let decides = |&node| self.engines.send_slots(node).is_some() && self.engines.copy_engines(node) != Some(1);
+            if !nodes.is_empty() && nodes.iter().all(decides) {
+                let written = entry.value.get("engines");
+                let is_map = written.is_some_and(|engines| matches!(engines.data, Data::Mapping(_)));
+                let path = format!("{path}.engines{}", if is_map { ".send" } else { "" });
+                self.send_slots.push(NodeText { path, nodes });
             }
             if let Some(children) = entry.value.get("children") {
-                walk(children, &format!("{path}.children"), of, all);
+                self.below(children, &format!("{path}.children"));
             }
         }
     }
-    let mut all = Vec::new();
-    let of = |span| written.iter().filter(|(_, at)| *at == span).map(|(node, _)| *node).collect();
-    if let Some(tree) = topology.get("tree") {
-        walk(tree, "tree", &of, &mut all);
-    }
-    all
 }
 
 /// Whether a file is a topology alone.

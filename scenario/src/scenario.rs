@@ -15,7 +15,7 @@ use crate::files::NamedFile;
 use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
 use crate::stream::TraceStream;
-use crate::topology::{NodeNames, Place, Topology};
+use crate::topology::{DeviceText, NodeNames, Place, Topology};
 use crate::workload::{Groups, Job, Outside, PlannedOperation, TaskKind, Traffic, Workload};
 
 /// A scenario ready to run.
@@ -69,7 +69,7 @@ pub struct Scenario {
     pub(crate) groups: Groups,
     pub(crate) sources: Sources,
     pub(crate) unused_types: Vec<(String, Span)>,
-    pub(crate) written_engines: Vec<(NodeId, Span)>,
+    pub(crate) devices: Vec<DeviceText>,
     pub(crate) unused_ranks: Option<Span>,
     /// The arbiter of scenarios that name none, which warnings propose.
     pub(crate) default_arbiter: String,
@@ -125,7 +125,7 @@ impl Scenario {
             groups: workload.groups,
             sources: context.sources,
             unused_types: topology.unused_types,
-            written_engines: topology.written_engines,
+            devices: topology.devices,
             unused_ranks: workload.unused_ranks,
             default_arbiter: parts.default_arbiter,
         }

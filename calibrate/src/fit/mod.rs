@@ -1,10 +1,10 @@
 //! The fit: parameters whose simulated times are nearest to the measured ones.
 //!
 //! ```text
-//! experiments ─► hold some out ─► one value per type, or per direction: ─► finer    ─► Fit: values, errors, rows
-//!                (wanted)         start, least squares, nearest links      parameters  (finish, certainty, separate,
-//!                                 (structure: whole_types, start, solve,   (refine)    stand_ins)
-//!                                 problem, closest, exchange)
+//! experiments ─► hold some out ─► how many transfers ─► one value per type, or per direction: ─► finer    ─► Fit: values, errors, rows
+//!                (wanted)         devices send at once   start, least squares, nearest links      parameters  (finish, certainty, separate,
+//!                                 (slots)                (structure: whole_types, start, solve,   (refine)    stand_ins)
+//!                                                        problem, closest, exchange)
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
@@ -50,6 +50,7 @@ use weir_scenario::{ArbiterSpec, Machine};
 use outliers::Outliers;
 use parameter::{Parameter, Setting};
 use problem::Problem;
+use slots::FoundSlots;
 use solve::Solved;
 
 pub(crate) use bounds::most_of_wire;
@@ -101,13 +102,20 @@ pub fn fit(
             unexplained: &unexplained,
             measured: problem::range(&problem::throughputs(experiments)),
         };
-        let mut notes = slots::notes(machine, experiments);
+        let mut notes = Vec::new();
         let parameters = wanted::wanted(&whole, options, &mut notes)?;
+        let slots = match options.engines && !options.loggp {
+            true => slots::found(&whole, &parameters)?,
+            false => FoundSlots::none(&base),
+        };
+        let whole = Problem { base: &slots.setting, ..whole };
+        notes.splice(0..0, slots.notes);
         let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
         let problem = Problem { even, outliers: &outliers, ..whole };
         notes.extend(noise::note(&problem));
         notes.extend(outliers::note(&problem, &solved)?);
-        let fit = finish::finish(&problem, solved, notes)?;
+        let mut fit = finish::finish(&problem, solved, notes)?;
+        fit.parameters.extend(slots.fitted);
         let more = unexplained_by(&problem, &fit);
         if more.is_empty() {
             bounds::check(&problem, &fit)?;

@@ -26,6 +26,8 @@ pub struct FitOptions {
     pub latency: Choice,
     /// Parameters of the arbiter as [`weir_scenario::ArbiterParameter`] shows them; `None` for all that it marks.
     pub arbiter: Option<Vec<String>>,
+    /// How many transfers devices send at once.
+    pub engines: bool,
     /// LogGP, in the place of the links.
     pub loggp: bool,
     /// Bandwidths per direction and per link; `Auto` where the data clearly ask for it.
@@ -46,6 +48,7 @@ impl Default for FitOptions {
             host_weight: false,
             latency,
             arbiter: None,
+            engines: true,
             loggp: false,
             finer,
             hold_out: 0.0,

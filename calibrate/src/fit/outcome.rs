@@ -17,6 +17,8 @@ pub enum Known {
     Exactly,
     /// Not determined: others can make up for it.
     Together,
+    /// A whole number that rows fit with, and with no other.
+    Counted,
     /// Left as it was: no fitted row depends on it.
     Unseen,
     /// Moved to where it holds no fitted row back; any larger bandwidth, or smaller time, fits as well.

@@ -1,7 +1,7 @@
 //! What is fitted: bandwidths and latencies of sets of links, parameters of the arbiter, those of LogGP.
 
-use weir_plugin_api::{LinkId, SimDuration};
-use weir_scenario::{ArbiterValues, Machine};
+use weir_plugin_api::{LinkId, NodeId, SimDuration};
+use weir_scenario::{ArbiterValues, DeviceEngines, Machine};
 
 use super::marked::Marked;
 
@@ -26,6 +26,8 @@ pub enum ParameterKind {
     HostWeight,
     /// A parameter of the arbiter, a plain number.
     Arbiter,
+    /// How many transfers devices send at once, a whole number.
+    Engines,
     /// L of LogGP, seconds.
     LoggpLatency,
     /// o of LogGP, seconds.
@@ -89,6 +91,8 @@ pub struct Parameter {
     pub start: f64,
     /// Of a parameter of the arbiter: which.
     pub marked: Option<Marked>,
+    /// Of engines: whose.
+    pub devices: Vec<NodeId>,
 }
 
 impl Parameter {
@@ -102,6 +106,7 @@ impl Parameter {
             direction: Direction::Both,
             start,
             marked: None,
+            devices: Vec::new(),
         }
     }
 
@@ -170,6 +175,8 @@ pub struct Setting {
     pub shared: Vec<f64>,
     /// Per directed link, seconds.
     pub latency: Vec<f64>,
+    /// How many transfers devices send at once.
+    pub engines: DeviceEngines,
     /// Weight of copies out of host memory, where all others have 1.
     pub host_weight: f64,
     /// Parameters of the arbiter, those that are fitted.
@@ -187,6 +194,7 @@ impl Setting {
             bandwidth: links.iter().map(|link| link.bandwidth).collect(),
             shared: machine.fabric.shared().iter().map(|shared| shared.bandwidth).collect(),
             latency: links.iter().map(|link| link.latency.seconds()).collect(),
+            engines: machine.engines().clone(),
             host_weight: 1.0,
             arbiter: ArbiterValues::new(),
             loggp: None,
@@ -203,6 +211,9 @@ impl Setting {
             ParameterKind::Arbiter => {
                 let place = parameter.marked.as_ref().map(|marked| marked.parameter.clone());
                 place.map(|place| self.arbiter.insert(place, value));
+            }
+            ParameterKind::Engines => {
+                parameter.devices.iter().for_each(|&device| self.engines.set_send_slots(device, value as u32));
             }
             ParameterKind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
             ParameterKind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
@@ -250,7 +261,9 @@ fn by_type(machine: &Machine, used: &[LinkId], kind: ParameterKind, start: impl 
             let start = start(links[0]);
             let name = format!("{what} of {name}{side}");
             let shared = Vec::new();
-            parameters.push(Parameter { name, kind, links, shared, of_type: named, direction, start, marked: None });
+            let (marked, devices) = (None, Vec::new());
+            let of_type = named;
+            parameters.push(Parameter { name, kind, links, shared, of_type, direction, start, marked, devices });
         }
     }
     parameters
@@ -272,6 +285,13 @@ pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
 #[must_use]
 pub fn host_weight() -> Parameter {
     Parameter::of_no_link("weight of copies out of host memory", ParameterKind::HostWeight, 1.0)
+}
+
+/// How many transfers some devices send at once, from a value.
+#[must_use]
+pub(super) fn engines(name: &str, devices: &[NodeId], start: u32) -> Parameter {
+    let name = format!("engines of {name}");
+    Parameter { devices: devices.to_vec(), ..Parameter::of_no_link(&name, ParameterKind::Engines, start.into()) }
 }
 
 /// A parameter of an arbiter, from a value.

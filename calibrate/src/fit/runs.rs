@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{Flags, LinkId, NodeId, NodeKind, RateArbiter, RouteId, SimDuration, SimTime};
-use weir_scenario::{ArbiterSpec, Machine};
+use weir_scenario::{ArbiterSpec, DeviceEngines, Machine};
 use weir_sim_core::{
     AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
     Work, admit,
@@ -31,6 +31,8 @@ pub(super) struct Run {
     routes: Routes,
     /// Bytes are those of a task.
     transfers: Vec<Copied>,
+    /// The devices that send them, ascending.
+    sources: Vec<NodeId>,
     /// Kernels move the bytes, which wait for no engine.
     kernels: bool,
     tasks: TaskGraph,
@@ -61,6 +63,7 @@ impl Known {
         self.key.extend(setting.arbiter.values().map(|value| value.to_bits()));
         self.key.push(setting.host_weight.to_bits());
         self.key.extend(run.links.iter().map(|link| setting.bandwidth[link.index()].to_bits()));
+        self.key.extend(run.sources.iter().map(|&source| setting.engines.send_slots(source).map_or(0, u64::from)));
         self.key.extend(run.shared.iter().map(|&at| setting.shared[at as usize].to_bits()));
     }
 }
@@ -106,16 +109,16 @@ impl Run {
         Ok(found)
     }
 
-    /// The tasks of all transfers, with a weight of those out of host memory.
-    fn weighted(&self, machine: &Machine, weight: f64) -> Result<TaskGraph, FitError> {
+    /// The tasks of all transfers, with a weight of those out of host memory, which wait for these engines.
+    fn planned(&self, fabric: &Fabric, engines: &DeviceEngines, weight: f64) -> Result<TaskGraph, FitError> {
         let mut builder = TaskGraphBuilder::new();
         for (&(from, to, bytes), &way) in self.transfers.iter().zip(&self.route) {
-            let source = (from, machine.fabric.node(from).kind);
+            let source = (from, fabric.node(from).kind);
             let weight = if is_host(source.1) { weight } else { 1.0 };
             let class = builder.classes().intern(way, f64::INFINITY, weight, 0);
             let engine = match self.kernels {
                 true => Ok(EngineId::NONE),
-                false => machine.engines().of_transfer(&mut builder, source, to),
+                false => engines.of_transfer(&mut builder, source, to),
             };
             let engine = engine.map_err(|_| FitError::Internal("one device has two numbers of send slots"))?;
             let work = Work::Carries { bytes, class };
@@ -124,16 +127,21 @@ impl Run {
         builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))
     }
 
-    /// Seconds from the start to the end of each transfer, with a weight of those out of host memory.
+    /// Seconds from the start to the end of each transfer, with the weight of those out of host memory, and the engines, of a setting.
     pub(super) fn simulate(
         &self,
         (machine, fabric): (&Machine, &Fabric),
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
-        weight: f64,
+        setting: &Setting,
     ) -> Result<Vec<f64>, FitError> {
-        let weighted = if weight == 1.0 { None } else { Some(self.weighted(machine, weight)?) };
-        let simulation = Simulation { fabric, routes: &self.routes, tasks: weighted.as_ref().unwrap_or(&self.tasks) };
+        let (weight, engines) = (setting.host_weight, &setting.engines);
+        let as_planned = |&source: &NodeId| engines.send_slots(source) == machine.send_slots(source);
+        let planned = match weight == 1.0 && self.sources.iter().all(as_planned) {
+            true => None,
+            false => Some(self.planned(fabric, engines, weight)?),
+        };
+        let simulation = Simulation { fabric, routes: &self.routes, tasks: planned.as_ref().unwrap_or(&self.tasks) };
         let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
         Ok(outcome.tasks.iter().map(|task| task.end.0 as f64 * 1e-12 / self.stretch).collect())
     }
@@ -216,8 +224,12 @@ impl<'a> Planned<'a> {
         shared.dedup();
         let (stretch, known) = (stretch as f64, RefCell::default());
         let tasks = TaskGraphBuilder::new().build().map_err(|_| FitError::Internal("no tasks"))?;
-        let mut run = Run { routes, transfers: all, kernels: e.kernels, tasks, route, stretch, links, shared, known };
-        run.tasks = run.weighted(self.machine, 1.0)?;
+        let (transfers, kernels) = (all, e.kernels);
+        let mut sources: Vec<NodeId> = transfers.iter().map(|(from, _, _)| *from).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let mut run = Run { routes, transfers, sources, kernels, tasks, route, stretch, links, shared, known };
+        run.tasks = run.planned(self.fabric, self.machine.engines(), 1.0)?;
         Ok(run)
     }
 

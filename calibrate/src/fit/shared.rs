@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{LinkId, NodeId};
 use weir_scenario::Machine;
 
 use super::parameter::{Direction, Parameter, ParameterKind, Setting, below};
@@ -50,19 +50,19 @@ fn parameter(machine: &Machine, place: Written, shared: Vec<u32>) -> Parameter {
     let (name, of_type) = match place {
         Written::Type(at) => (format!("shared of {}", machine.types[at].name), Some(at)),
         Written::Link(link) => (format!("shared of the link of {}", below(machine, link)), None),
-        Written::Memory(at) => (format!("memory of {}", names(machine, at)), None),
+        Written::Memory(at) => (format!("memory of {}", names(machine, &machine.memories[at].nodes)), None),
     };
     let mut links: Vec<LinkId> = shared.iter().flat_map(|&number| of(number).links.iter().copied()).collect();
     links.sort_unstable();
     links.dedup();
     let start = of(shared[0]).bandwidth;
-    let kind = ParameterKind::Shared;
-    Parameter { name, kind, links, shared, of_type, direction: Direction::Both, start, marked: None }
+    let (kind, direction) = (ParameterKind::Shared, Direction::Both);
+    Parameter { name, kind, links, shared, of_type, direction, start, marked: None, devices: Vec::new() }
 }
 
-/// The nodes of a `memory`: the name of one, or the first and the last.
-fn names(machine: &Machine, memory: usize) -> String {
-    match machine.memories[memory].nodes[..] {
+/// Nodes that are written as one: the name of one, or the first and the last.
+pub(super) fn names(machine: &Machine, nodes: &[NodeId]) -> String {
+    match *nodes {
         [one] => machine.node_name(one).to_owned(),
         [first, .., last] => format!("{} to {}", machine.node_name(first), machine.node_name(last)),
         [] => String::new(),

@@ -161,7 +161,7 @@ impl<'a> Simulator<'a> {
         };
         built.admit(self.machine, run)?;
         let flags = self.arbiter.entry.flags;
-        run.simulate((self.machine, &built.fabric), &mut *built.arbiter, flags, setting.host_weight)
+        run.simulate((self.machine, &built.fabric), &mut *built.arbiter, flags, setting)
     }
 
     /// A fabric with an arbiter of fitted parameters for it.

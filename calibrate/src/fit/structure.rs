@@ -126,6 +126,7 @@ mod tests {
             direction: Direction::Both,
             start: 1.0,
             marked: None,
+            devices: Vec::new(),
         };
         use ParameterKind::{Arbiter, Bandwidth};
         let parameters = vec![of(Bandwidth, Some(0)), of(Bandwidth, None), of(Arbiter, None)];

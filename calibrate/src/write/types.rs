@@ -98,6 +98,7 @@ impl Plan {
             }
         }
         plan.memories(machine, &before, setting);
+        plan.engines(machine, setting);
         plan
     }
 
@@ -109,6 +110,15 @@ impl Plan {
             if setting.shared[at] != before.shared[at] {
                 self.edits.push((format!("{}.bandwidth", text.path), bandwidth(setting.shared[at])));
             }
+        }
+    }
+
+    /// How many transfers devices send at once.
+    fn engines(&mut self, machine: &Machine, setting: &Setting) {
+        for text in &machine.send_slots {
+            let Some(&first) = text.nodes.first() else { continue };
+            let slots = setting.engines.send_slots(first).filter(|&slots| machine.send_slots(first) != Some(slots));
+            self.edits.extend(slots.map(|slots| (text.path.clone(), slots.to_string())));
         }
     }
 

@@ -1,8 +1,15 @@
 //! How many transfers a device sends at once, from rows in which one device sends to several: 1 GB each, over links of 10 GB/s.
 
-use crate::common::{built_in, group, machine_of};
-use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, fit};
-use weir_scenario::Machine;
+use std::collections::BTreeSet;
+
+use crate::common::{built_in, group, machine_of, measure};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use weir_calibrate::fit::Known;
+use weir_calibrate::fit::parameter::ParameterKind;
+use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, fit, write_topology};
+use weir_scenario::{LoadOptions, Machine};
 
 const GB: u64 = 1_000_000_000;
 const NOT_TOLD: &str = "the rows do not tell how many transfers it sends at once: `engines` stays as it is";
@@ -31,15 +38,24 @@ fn last(machine: &Machine, from: &str, count: usize, seconds: f64) -> Experiment
     all
 }
 
-/// What is noted of engines.
-fn noted(machine: &Machine, experiments: &[Experiment]) -> Vec<String> {
+/// What the rows tell: the numbers that are others than in the topology, and whose rows tell nothing.
+fn told(machine: &Machine, experiments: &[Experiment]) -> Vec<String> {
     let options = FitOptions { hold_out: 0.0, ..FitOptions::default() };
     let found = fit(machine, &built_in("max-min"), experiments, &options).expect("a fit");
-    found.notes.into_iter().filter(|note| note.contains("at once")).collect()
+    let counted = found.parameters.iter().filter(|f| f.parameter.kind == ParameterKind::Engines).map(|f| {
+        let more = if f.known == Known::Enough { " or more" } else { "" };
+        assert!(more != "" || f.known == Known::Counted, "{:?}", f.known);
+        format!("{}: {}{more}, not {}", f.parameter.name, f.value, f.parameter.start)
+    });
+    counted.chain(found.notes.iter().filter(|note| note.contains("engines")).cloned()).collect()
 }
 
-fn show(count: &str, engines: &str) -> Vec<String> {
-    vec![format!("from0: the rows show {count} out at once: write `engines: {engines}, and calibrate again")]
+fn show(engines: &str) -> Vec<String> {
+    vec![format!("engines of from0 to from1: {engines}")]
+}
+
+fn nothing() -> Vec<String> {
+    vec![format!("from0 to from1: {NOT_TOLD}")]
 }
 
 /// Batches end at multiples of the first end; what all end together tells the least number alone.
@@ -49,23 +65,23 @@ fn ends_tell_how_many_are_sent_at_once() {
     let two = [0.1, 0.1, 0.2, 0.2];
     let all = [0.1, 0.1, 0.1];
     for (engines, rows, expected) in [
-        (2, vec![&one[..]], show("1 transfer", "1`, not 2")),
+        (2, vec![&one[..]], show("1, not 2")),
         (1, vec![&one], vec![]),
-        (1, vec![&two], show("2 transfers", "2`, not 1")),
+        (1, vec![&two], show("2, not 1")),
         (2, vec![&two, &two], vec![]),
         // Of two transfers that go at once there may be two engines, or more.
-        (3, vec![&two, &all[..2]], show("2 transfers", "2`, not 3")),
-        (3, vec![&two, &all], vec![format!("from0: {NOT_TOLD}")]),
-        (3, vec![&two, &one], vec![format!("from0: {NOT_TOLD}")]),
-        (1, vec![&all], show("3 transfers", "3` or more, not 1")),
-        (1, vec![&all[..2], &all, &all[..2]], show("3 transfers", "3` or more, not 1")),
+        (3, vec![&two, &all[..2]], show("2, not 3")),
+        (3, vec![&two, &all], nothing()),
+        (3, vec![&two, &one], nothing()),
+        (1, vec![&all], show("3 or more, not 1")),
+        (1, vec![&all[..2], &all, &all[..2]], show("3 or more, not 1")),
         (3, vec![&all], vec![]),
         (4, vec![&all], vec![]),
-        (1, vec![&[0.1, 0.15, 0.17]], vec![format!("from0: {NOT_TOLD}")]),
+        (1, vec![&[0.1, 0.15, 0.17]], nothing()),
     ] {
         let machine = machine(engines);
         let experiments: Vec<Experiment> = rows.iter().map(|ends| each(&machine, "from0", ends)).collect();
-        assert_eq!(noted(&machine, &experiments), expected, "{engines} engines, {rows:?}");
+        assert_eq!(told(&machine, &experiments), expected, "{engines} engines, {rows:?}");
     }
 }
 
@@ -74,13 +90,13 @@ fn ends_tell_how_many_are_sent_at_once() {
 #[test]
 fn a_sum_of_rates_tells_the_least_number() {
     for (engines, count, times, expected) in [
-        (1, 4, 3.2, show("4 transfers", "4` or more, not 1")),
-        (1, 4, 3.05, show("3 transfers", "3` or more, not 1")),
+        (1, 4, 3.2, show("4 or more, not 1")),
+        (1, 4, 3.05, show("3 or more, not 1")),
         (3, 4, 3.05, vec![]),
         (4, 4, 3.05, vec![]),
-        (1, 4, 1.12, show("2 transfers", "2` or more, not 1")),
-        (1, 4, 1.05, vec![format!("from0: {NOT_TOLD}")]),
-        (1, 4, 0.95, vec![format!("from0: {NOT_TOLD}")]),
+        (1, 4, 1.12, show("2 or more, not 1")),
+        (1, 4, 1.05, nothing()),
+        (1, 4, 0.95, nothing()),
     ] {
         let machine = machine(engines);
         let lone = |from, seconds| each(&machine, from, &[seconds]);
@@ -88,9 +104,9 @@ fn a_sum_of_rates_tells_the_least_number() {
         // The fastest of its lone copies counts, not those of others and of kernels.
         let kernel = Experiment { kernels: true, ..lone("from0", 0.02) };
         let all = [lone("from0", 0.11), lone("from0", 0.1), lone("from1", 0.02), kernel, together];
-        assert_eq!(noted(&machine, &all), expected, "{engines} engines, {times} times");
+        assert_eq!(told(&machine, &all), expected, "{engines} engines, {times} times");
         let without: Vec<Experiment> = all.into_iter().skip(2).collect();
-        assert_eq!(noted(&machine, &without), [format!("from0: {NOT_TOLD}")], "without a lone copy");
+        assert_eq!(told(&machine, &without), nothing(), "without a lone copy");
     }
 }
 
@@ -105,17 +121,105 @@ fn messages_behind_each_other_count() {
     };
     let lone = each(&machine, "from0", &[0.1]);
     let together = last(&machine, "from0", 4, 0.4 / 3.05);
-    let expected = show("3 transfers", "3` or more, not 1");
+    let expected = show("3 or more, not 1");
     for experiments in [[four(lone.clone()), together.clone()], [lone.clone(), four(together.clone())]] {
-        assert_eq!(noted(&machine, &experiments), expected);
+        assert_eq!(told(&machine, &experiments), expected);
     }
 }
 
-/// Devices with the same rows share a note.
+/// Devices that are written as one have one number, which the rows of all tell; where these contradict each other, none.
 #[test]
-fn a_note_names_all_devices_of_which_it_says_the_same() {
+fn devices_that_are_written_as_one_have_one_number() {
     let machine = machine(2);
-    let experiments = ["from0", "from1"].map(|from| each(&machine, from, &[0.1, 0.2, 0.3]));
-    let expected = "from0, from1: the rows show 1 transfer out at once: write `engines: 1`, not 2, and calibrate again";
-    assert_eq!(noted(&machine, &experiments), [expected]);
+    let of = |ends: [&[f64]; 2]| {
+        ["from0", "from1"].into_iter().zip(ends).map(|(from, ends)| each(&machine, from, ends)).collect::<Vec<_>>()
+    };
+    let (one, all) = (&[0.1, 0.2, 0.3][..], &[0.1, 0.1, 0.1][..]);
+    assert_eq!(told(&machine, &of([one, one])), show("1, not 2"));
+    assert_eq!(told(&machine, &of([one, all])), nothing());
+}
+
+/// A group that is held out tells nothing, and `--fit` without engines leaves them.
+#[test]
+fn engines_that_are_not_fitted_stay() {
+    let machine = machine(2);
+    let experiments = [each(&machine, "from0", &[0.1]), each(&machine, "from0", &[0.1, 0.2, 0.3])];
+    let engines = |options: &FitOptions| {
+        let found = fit(&machine, &built_in("max-min"), &experiments, options).expect("a fit");
+        found.setting.engines.send_slots(machine.device("from0").expect("a device"))
+    };
+    assert_eq!(engines(&FitOptions::default()), Some(1));
+    assert_eq!(engines(&FitOptions { engines: false, ..FitOptions::default() }), Some(2));
+    assert_eq!(engines(&FitOptions { bandwidth: false, ..FitOptions::default() }), Some(1));
+    let seeds = (0..20).map(|seed| engines(&FitOptions { hold_out: 0.5, seed, ..FitOptions::default() }));
+    let seeds: BTreeSet<Option<u32>> = seeds.collect();
+    assert_eq!(seeds, BTreeSet::from([Some(1), Some(2)]));
+}
+
+/// A machine whose ways are not alike: beside a switch, and to the other one.
+fn tree(engines: &str, [slot, way]: [u32; 2]) -> String {
+    let switch = |name: &str, first: usize, last: usize, engines: &str| {
+        format!(
+            "      {name}: {{ kind: switch, link: way, children: {{ 'gpu[{first}-{last}]': {{ kind: gpu, link: slot{engines} }} }} }}\n"
+        )
+    };
+    format!(
+        "weir: 1\nlink_types: {{ slot: {{ bandwidth: {slot}GB/s }}, way: {{ bandwidth: {way}GB/s }} }}\ntree:\n  rc0:\n    \
+         kind: root-complex\n    children:\n{}{}",
+        switch("sw0", 0, 3, engines),
+        switch("sw1", 4, 5, ""),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Ends that a machine with a number of slots made, with noise, give the number back over ways that are not alike, and the
+    /// topology is written with it.
+    #[test]
+    fn numbers_come_out_again(slots in 1_u32..=5, has in 1_u32..=5, slot in 8_u32..=16, way in 8_u32..=16, noise in 0_u64..1000) {
+        let truth = machine_of(&tree(&format!(", engines: {slots}"), [slot, way]));
+        let mut experiments = Vec::new();
+        for (from, to) in [("gpu0", "gpu1"), ("gpu1", "gpu0"), ("gpu0", "gpu4"), ("gpu5", "gpu2")] {
+            experiments.push(group(&truth, "alone", &[(from, to, GB)]));
+        }
+        let others: Vec<_> = ["gpu4", "gpu1", "gpu2", "gpu5", "gpu3"].map(|to| ("gpu0", to, GB)).into();
+        experiments.push(group(&truth, "to all", &others));
+        let mut random = ChaCha8Rng::seed_from_u64(noise);
+        measure(&truth, ("max-min", None), &mut experiments, || 0.99 + 0.02 * (random.next_u32() as f64 / u32::MAX as f64));
+        let text = tree(&if has == 1 { String::new() } else { format!(", engines: {has}") }, [11, 11]);
+        let machine = machine_of(&text);
+        let found = fit(&machine, &built_in("max-min"), &experiments, &FitOptions::default()).expect("a fit");
+        let of_gpu0 = found.setting.engines.send_slots(machine.device("gpu0").expect("a device"));
+        prop_assert_eq!(of_gpu0, Some(slots));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("machine.yaml");
+        std::fs::write(&path, text).expect("a file");
+        let written = write_topology(&path, &machine, &found, &LoadOptions::default(), &[]).expect("a text");
+        let read = machine_of(&written);
+        let numbers = ["gpu0", "gpu3", "gpu4"].map(|gpu| read.send_slots(read.device(gpu).expect("a device")));
+        prop_assert_eq!(numbers, [Some(slots), Some(slots), Some(1)], "{}", written);
+    }
+}
+
+/// In a map of engines the number that is sent at once is changed alone; one copy engine decides it, and stays.
+#[test]
+fn maps_of_engines_are_changed_where_they_may_be() {
+    for (map, second, expected) in [
+        ("compute: 2", 0.1, "{ compute: 2, send: 2 }"),
+        ("copy: 2, send: 3", 0.2, "{ copy: 2, send: 1 }"),
+        ("copy: 1", 0.1, "{ copy: 1 }"),
+    ] {
+        let text = tree(&format!(", engines: {{ {map} }}"), [10, 10]);
+        let machine = machine_of(&text);
+        let mut all = group(&machine, "all", &[("gpu0", "gpu1", GB), ("gpu0", "gpu2", GB)]);
+        (all.rows[0].seconds, all.rows[1].seconds) = (0.1, second);
+        let found = fit(&machine, &built_in("max-min"), &[all], &FitOptions::default()).expect("a fit");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("machine.yaml");
+        std::fs::write(&path, &text).expect("a file");
+        let written = write_topology(&path, &machine, &found, &LoadOptions::default(), &[]).expect("a text");
+        let line = written.lines().find(|line| line.contains("gpu[0-3]")).expect("the line");
+        assert!(line.contains(&format!("engines: {expected} ")), "{map}: {line}");
+    }
 }

@@ -44,8 +44,9 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) collective: Option<CollectiveArg>,
     /// What to fit: bandwidth (with what links share), latency, weight (of copies out of host memory against all
-    /// others), loggp (the model's parameters, in the place of the links), or parameters of the arbiter such as tau
-    /// (default: bandwidth, what the arbiter marks, latency where sizes differ by a factor of 100)
+    /// others), engines (how many transfers devices send at once), loggp (the model's parameters, in the place of the
+    /// links), or parameters of the arbiter such as tau (default: bandwidth, engines, what the arbiter marks, latency
+    /// where sizes differ by a factor of 100)
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) fit: Vec<FitWhat>,
     /// Give links values of their own
@@ -77,6 +78,8 @@ pub(crate) enum FitWhat {
     Latency,
     /// The weight of copies out of host memory.
     Weight,
+    /// How many transfers devices send at once.
+    Engines,
     /// Latency, overhead, gap and per_byte of the model loggp, instead of links.
     Loggp,
     /// The parameter of the arbiter with this key.
@@ -89,6 +92,7 @@ impl From<String> for FitWhat {
             "bandwidth" => Self::Bandwidth,
             "latency" => Self::Latency,
             "weight" => Self::Weight,
+            "engines" => Self::Engines,
             "loggp" => Self::Loggp,
             _ => Self::Arbiter(text),
         }

@@ -110,6 +110,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
         host_weight: asked(FitWhat::Weight),
         latency: choice(FitWhat::Latency),
         arbiter: (!args.fit.is_empty()).then(|| keys.collect()),
+        engines: args.fit.is_empty() || asked(FitWhat::Engines),
         loggp: asked(FitWhat::Loggp),
         finer: if args.per_link == PerLink::Auto { Choice::Auto } else { Choice::No },
         hold_out: args.hold_out,

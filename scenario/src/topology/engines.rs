@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{EngineScope, NodeId, NodeKind};
 use weir_sim_core::{EngineId, SlotsError, TaskGraphBuilder};
 
+use crate::source::Span;
+
 /// Slots of a queue that serves everything at once: there is no engine.
 const UNLIMITED: u32 = 0;
 
@@ -35,8 +37,28 @@ pub(super) struct EnginesText {
     pub(super) compute: Option<u32>,
 }
 
+/// Devices that are written as one below one parent, and wait for their engines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DeviceText {
+    /// The first, how many there are, and from each to the next, with the nodes below it.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) step: u32,
+    /// Where their name stands.
+    pub(crate) span: Span,
+    /// Whether `engines` is given.
+    pub(crate) written: bool,
+}
+
+impl DeviceText {
+    /// The devices, in their order.
+    pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
+        (0..self.count).map(move |at| NodeId(self.first + at * self.step))
+    }
+}
+
 /// How many tasks the engines of devices serve at once, and which of them are one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeviceEngines {
     /// Per node: slots of its queue out, or [`UNLIMITED`].
     send: Vec<u32>,
@@ -47,7 +69,7 @@ pub struct DeviceEngines {
 }
 
 /// The copy engines of a device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Copies {
     count: u32,
     /// Whether `engines` gives them: then copies from host memory queue for them, too.
@@ -87,12 +109,21 @@ impl DeviceEngines {
     }
 
     /// Slots of a device's queue out; `None` for no limit.
-    pub(crate) fn send_slots(&self, device: NodeId) -> Option<u32> {
+    #[must_use]
+    pub fn send_slots(&self, device: NodeId) -> Option<u32> {
         self.send.get(device.index()).copied().filter(|&slots| slots != UNLIMITED)
     }
 
+    /// Gives a device that has a limit so many slots of its queue out, 1 or more.
+    pub fn set_send_slots(&mut self, device: NodeId, slots: u32) {
+        if let Some(own) = self.send.get_mut(device.index()).filter(|own| **own != UNLIMITED) {
+            *own = slots.max(1);
+        }
+    }
+
     /// Copy engines of a device, 1 or 2, where the topology decides them.
-    pub(crate) fn copy_engines(&self, device: NodeId) -> Option<u32> {
+    #[must_use]
+    pub fn copy_engines(&self, device: NodeId) -> Option<u32> {
         self.copy.get(&device).map(|copies| copies.count)
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, NodeKind, SimDuration};
 use weir_sim_core::{FabricBuilder, FabricError};
 
-use super::engines::{DeviceEngines, EnginesText};
+use super::engines::{DeviceEngines, DeviceText, EnginesText};
 use super::kinds::KindId;
 use super::lateral::{End, Lateral, MadeOf};
 use super::link_type::{LinkType, Shared};
@@ -25,7 +25,7 @@ pub(super) struct Expansion<'b> {
     pub(super) names: NodeNames,
     pub(super) engines: DeviceEngines,
     pub(super) overheads: FxHashMap<NodeId, SimDuration>,
-    pub(super) written_engines: Vec<(NodeId, Span)>,
+    pub(super) devices: Vec<DeviceText>,
     pub(super) written_memory: Vec<(NodeId, Span)>,
     pub(super) first_shared: Option<Span>,
     pub(super) places: Vec<(NodeId, Place)>,
@@ -159,6 +159,9 @@ impl<'b> Expansion<'b> {
 
     /// Adds all nodes of a template below a parent.
     fn add(&mut self, context: &mut Context, template: &'b Template, parent: NodeId, above: NodeKind) -> Read<()> {
+        if let Each::Node(node) = &template.each {
+            self.devices.extend(node.device_text(self.names.len(), template));
+        }
         for i in 0..template.names.count() {
             template.names.write(i, &mut self.name);
             match &template.each {
@@ -196,9 +199,6 @@ impl<'b> Expansion<'b> {
             self.written_memory.push((node, span));
         }
         self.engines.add(template.kind, template.engines.unwrap_or_default());
-        if template.engines.is_some() {
-            self.written_engines.push((node, span));
-        }
         if template.place != Place::default() {
             self.places.push((node, template.place.clone()));
         }

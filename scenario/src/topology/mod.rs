@@ -27,8 +27,8 @@ use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::version::VERSION;
 use crate::yaml::Value;
-pub(crate) use engines::sends;
 pub use engines::{DeviceEngines, SlotsDiffer};
+pub(crate) use engines::{DeviceText, sends};
 use expansion::Expansion;
 pub(crate) use kinds::Kinds;
 pub(crate) use link_type::LinkPacket;
@@ -57,7 +57,7 @@ pub(crate) struct Topology {
     /// Time that nodes need to issue a transfer, of those that need any.
     pub(crate) overheads: FxHashMap<NodeId, SimDuration>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
-    pub(crate) written_engines: Vec<(NodeId, Span)>,
+    pub(crate) devices: Vec<DeviceText>,
     /// Nodes with `memory`, by where their names stand.
     pub(crate) written_memory: Vec<(NodeId, Span)>,
     /// Where `shared` of the first link that has it is written.
@@ -111,7 +111,7 @@ impl Topology {
             names,
             engines: DeviceEngines::default(),
             overheads: FxHashMap::default(),
-            written_engines: Vec::new(),
+            devices: Vec::new(),
             written_memory: Vec::new(),
             first_shared: None,
             places: Vec::new(),
@@ -157,7 +157,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         names: expansion.names,
         engines: expansion.engines,
         overheads: expansion.overheads,
-        written_engines: expansion.written_engines,
+        devices: expansion.devices,
         written_memory: expansion.written_memory,
         first_shared: expansion.first_shared,
         places: expansion.places,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::Place;
-use super::engines::EnginesText;
+use super::engines::{DeviceText, EnginesText};
 use super::lateral::Lateral;
 use super::limits::{NODES, too_many_links, too_many_nodes};
 use super::link_type::LinkType;
@@ -50,6 +50,16 @@ pub(super) struct NodeTemplate {
     pub(super) place: Place,
     /// What lies below each of them.
     pub(super) children: Vec<Template>,
+}
+
+impl NodeTemplate {
+    /// The devices that the template of these nodes makes with the next node numbers; `None` where no engine holds them back.
+    pub(super) fn device_text(&self, first: u32, template: &Template) -> Option<DeviceText> {
+        let (count, written) = (template.names.count() as u32, self.engines.is_some());
+        let step = (template.total / template.names.count().max(1)) as u32;
+        let has_engines = written || matches!(self.kind, NodeKind::Gpu | NodeKind::Fpga);
+        has_engines.then_some(DeviceText { first, count, step, span: template.span, written })
+    }
 }
 
 /// A topology that may stand for many machines.
