@@ -44,7 +44,7 @@ fn told(machine: &Machine, experiments: &[Experiment]) -> Vec<String> {
     let found = fit(machine, &built_in("max-min"), experiments, &options).expect("a fit");
     let counted = found.parameters.iter().filter(|f| f.parameter.kind == ParameterKind::Engines).map(|f| {
         let more = if f.known == Known::Enough { " or more" } else { "" };
-        assert!(more != "" || f.known == Known::Counted, "{:?}", f.known);
+        assert!(!more.is_empty() || f.known == Known::Counted, "{:?}", f.known);
         format!("{}: {}{more}, not {}", f.parameter.name, f.value, f.parameter.start)
     });
     counted.chain(found.notes.iter().filter(|note| note.contains("engines")).cloned()).collect()
