@@ -3,6 +3,7 @@
 use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use weir_plugin_api::SimDuration;
 use weir_sim_core::Stop;
 
 use crate::Run;
@@ -52,16 +53,20 @@ pub(crate) fn wanted(run: &Run<'_>) -> bool {
 pub(crate) fn completion(run: &Run<'_>) -> ByPercent {
     let times = &run.outcome.tasks;
     let ended = run.transfers().map(|t| times[t.index()]).filter(|t| !t.end.is_never());
-    picked(ended.map(|t| (t.end - t.ready).seconds()).collect())
+    let mut took: Vec<SimDuration> = ended.map(|t| t.end - t.ready).collect();
+    took.sort_unstable();
+    picked(&took, |took| took.seconds())
 }
 
 fn slowdown(run: &Run<'_>) -> ByPercent {
-    picked(run.transfers().filter_map(|task| crate::run::slowdown(run, task)).collect())
+    let mut all: Vec<f64> = run.transfers().filter_map(|task| crate::run::slowdown(run, task)).collect();
+    all.sort_unstable_by_key(|&value| OrderedFloat(value));
+    picked(&all, |value| value)
 }
 
-fn picked(mut values: Vec<f64>) -> ByPercent {
-    values.sort_unstable_by_key(|&value| OrderedFloat(value));
-    let pick = |p: usize| Some((p, *values.get(values.len() * p / 100)?));
+/// Of ascending values.
+fn picked<V: Copy>(values: &[V], value: impl Fn(V) -> f64) -> ByPercent {
+    let pick = |p: usize| Some((p, value(*values.get(values.len() * p / 100)?)));
     Pairs(PER_CENT.iter().filter_map(|&p| pick(p)).collect())
 }
 
@@ -71,12 +76,12 @@ mod tests {
 
     #[test]
     fn picks_by_rank_and_is_empty_without_values() {
-        let values: Vec<f64> = (0..200).rev().map(f64::from).collect();
+        let values: Vec<f64> = (0..200).map(f64::from).collect();
         let expected = [(1, 2.0), (5, 10.0), (25, 50.0), (50, 100.0), (75, 150.0), (95, 190.0), (99, 198.0)];
-        assert_eq!(picked(values).0, expected);
-        assert_eq!(picked(Vec::new()).0, []);
+        assert_eq!(picked(&values, |value| value).0, expected);
+        assert_eq!(picked(&[], |value: f64| value).0, []);
         assert_eq!(
-            serde_json::to_string(&picked(vec![3.0])).expect("writes"),
+            serde_json::to_string(&picked(&[3.0], |value| value)).expect("writes"),
             r#"{"1":3.0,"5":3.0,"25":3.0,"50":3.0,"75":3.0,"95":3.0,"99":3.0}"#
         );
     }

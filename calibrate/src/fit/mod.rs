@@ -102,27 +102,36 @@ pub fn fit(
             unexplained: &unexplained,
             measured: problem::range(&problem::throughputs(experiments)),
         };
-        let mut notes = Vec::new();
-        let parameters = wanted::wanted(&whole, options, &mut notes)?;
-        let slots = match options.engines && !options.loggp {
-            true => slots::found(&whole, &parameters)?,
-            false => FoundSlots::none(&base),
-        };
-        let whole = Problem { base: &slots.setting, ..whole };
-        notes.splice(0..0, slots.notes);
-        let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
-        let problem = Problem { even, outliers: &outliers, ..whole };
-        notes.extend(noise::note(&problem));
-        notes.extend(outliers::note(&problem, &solved)?);
-        let mut fit = finish::finish(&problem, solved, notes)?;
-        fit.parameters.extend(slots.fitted);
-        let more = unexplained_by(&problem, &fit);
+        let (fit, more) = fit_explained(&whole, options)?;
         if more.is_empty() {
-            bounds::check(&problem, &fit)?;
             return Ok(fit);
         }
         unexplained.extend(more);
     }
+}
+
+/// The fit to the rows that are not known to be unexplained, checked against what wires carry, and the rows that it shows to be so
+/// besides: then it is not checked.
+fn fit_explained(whole: &Problem<'_>, options: &FitOptions) -> Result<(Fit, Outliers), FitError> {
+    let mut notes = Vec::new();
+    let parameters = wanted::wanted(whole, options, &mut notes)?;
+    let slots = match options.engines && !options.loggp {
+        true => slots::found(whole, &parameters)?,
+        false => FoundSlots::none(whole.base),
+    };
+    let whole = Problem { base: &slots.setting, ..*whole };
+    notes.splice(0..0, slots.notes);
+    let Weighed { solved, even, outliers } = solve(&whole, &parameters, options)?;
+    let problem = Problem { even, outliers: &outliers, ..whole };
+    notes.extend(noise::note(&problem));
+    notes.extend(outliers::note(&problem, &solved)?);
+    let mut fit = finish::finish(&problem, solved, notes)?;
+    fit.parameters.extend(slots.fitted);
+    let more = unexplained_by(&problem, &fit);
+    if more.is_empty() {
+        bounds::check(&problem, &fit)?;
+    }
+    Ok((fit, more))
 }
 
 /// Rows that no fit explains, and that this one was fitted to: of groups above what a wire carries, or far above a link that nothing

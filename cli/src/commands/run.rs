@@ -97,15 +97,19 @@ fn run_file(
         }
         later = true;
     }
-    if let Some(columns) = columns.filter(|columns| columns.len() > 1) {
-        let table = text::side_by_side(&Comparison::new(columns));
-        targets.output.result(|writer| write!(writer, "\n{table}"))?;
-    }
+    beside(columns, targets)?;
     if interrupt::requested() {
         // The program ends now, and taking a million transfers apart would delay it.
         std::mem::forget(scenario);
     }
     Ok(exit)
+}
+
+/// Writes the table of times by rates and by packets, where there are several columns.
+fn beside(columns: Option<Vec<Column>>, targets: &mut Targets<'_, '_>) -> Result<(), Error> {
+    let Some(columns) = columns.filter(|columns| columns.len() > 1) else { return Ok(()) };
+    let table = text::side_by_side(&Comparison::new(columns));
+    targets.output.result(|writer| write!(writer, "\n{table}"))
 }
 
 /// Whether the text has a table of times by rates and by packets.

@@ -1,10 +1,11 @@
 //! Which transfers of a large run are listed, and what is said of those that waited for a send slot.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{SimDuration, SimTime};
-use weir_sim_core::{Departure, EngineId, Stop, TaskId};
+use weir_sim_core::{Departure, EngineId, Stop, TaskId, TaskTimes};
 
 use super::{LAST, ROWS};
 use crate::served::engine_name;
@@ -25,12 +26,14 @@ pub(crate) fn listed(run: &Run<'_>, mut all: Vec<TaskId>) -> Vec<TaskId> {
 
 /// Keeps so many of these transfers, in that order.
 pub(crate) fn lost_most(run: &Run<'_>, all: &mut Vec<TaskId>, most: usize) {
-    let end = |task: &TaskId| run.outcome.tasks[task.index()].end;
-    // Without sorting all: the user of an interrupted run does not want to wait.
+    let times = |task: TaskId| run.outcome.tasks[task.index()];
+    // Without sorting all, or asking for the time alone of each: the user of an interrupted run does not want to wait.
     *all = if knows_losses(run) {
-        first(all, most, |task| (Reverse(end(task).is_never()), Reverse(lost(run, *task))))
+        let key = |task, lost| (Reverse(times(task).end.is_never()), Reverse(lost));
+        first(all, most, |task| key(task, took(times(task))), |task| key(task, lost(run, task)))
     } else {
-        first(all, most, |task| Reverse(end(task)))
+        let end = |task| Reverse(times(task).end);
+        first(all, most, end, end)
     };
 }
 
@@ -44,25 +47,34 @@ fn knows_losses(run: &Run<'_>) -> bool {
     run.outcome.stop != Stop::Cancelled
 }
 
-/// The first ones by a key, equals by id, in that order.
-fn first<K: Ord>(all: &[TaskId], most: usize, key: impl Fn(&TaskId) -> K) -> Vec<TaskId> {
-    let mut keyed: Vec<(K, TaskId)> = all.iter().map(|task| (key(task), *task)).collect();
-    if keyed.len() > most {
-        keyed.select_nth_unstable(most);
-        keyed.truncate(most);
+/// The first ones by a key, equals by id, in that order. `soonest` is no later than the key, which is asked for only where that
+/// may be among the first.
+fn first<K: Ord>(all: &[TaskId], most: usize, soonest: impl Fn(TaskId) -> K, key: impl Fn(TaskId) -> K) -> Vec<TaskId> {
+    let mut kept = BinaryHeap::with_capacity(most + 1);
+    for &task in all {
+        let is_late = |of: K| kept.len() == most && kept.peek().is_none_or(|last| (of, task) >= *last);
+        if is_late(soonest(task)) {
+            continue;
+        }
+        kept.push((key(task), task));
+        if kept.len() > most {
+            kept.pop();
+        }
     }
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, task)| task).collect()
+    kept.into_sorted_vec().into_iter().map(|(_, task)| task).collect()
+}
+
+/// From ready to end; none of one that has not ended.
+fn took(times: TaskTimes) -> SimDuration {
+    if times.end.is_never() { SimDuration::ZERO } else { times.end - times.ready }
 }
 
 /// By how much longer than alone it took from ready to end; none where the arbiter has no answer for it alone.
 fn lost(run: &Run<'_>, task: TaskId) -> SimDuration {
-    let times = run.outcome.tasks[task.index()];
-    if times.end.is_never() {
-        return SimDuration::ZERO;
+    match took(run.outcome.tasks[task.index()]) {
+        SimDuration::ZERO => SimDuration::ZERO,
+        took => run.time_alone(task).map_or(SimDuration::ZERO, |alone| SimDuration(took.0.saturating_sub(alone.0))),
     }
-    let took = times.end - times.ready;
-    run.time_alone(task).map_or(SimDuration::ZERO, |alone| SimDuration(took.0.saturating_sub(alone.0)))
 }
 
 /// How many transfers waited for a send slot of their source, and which for longest; empty where none did.
@@ -75,9 +87,11 @@ pub(super) fn waiting(run: &Run<'_>, total: usize) -> String {
     let mut sends = FxHashMap::default();
     let mut is_sent =
         |engine| *sends.entry(engine).or_insert_with(|| engine_name(run.scenario, engine).ends_with(SEND));
-    for transfer in run.transfers().filter_map(|task| run.departure(task)) {
+    let tasks = run.scenario.tasks.tasks();
+    let may_wait = run.transfers().filter(|task| tasks[task.index()].engine != EngineId::NONE);
+    for transfer in may_wait.filter_map(|task| run.departure(task)) {
         let waited = transfer.waited();
-        if waited == SimDuration::ZERO || transfer.engine == EngineId::NONE || !is_sent(transfer.engine) {
+        if waited == SimDuration::ZERO || !is_sent(transfer.engine) {
             continue;
         }
         count += 1;
