@@ -16,6 +16,7 @@
 
 pub mod abi;
 mod arbiter;
+mod columns;
 mod error;
 mod ids;
 mod incremental;
@@ -26,6 +27,7 @@ mod units;
 mod view;
 
 pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Remark, Step};
+pub use columns::{FabricColumns, PhaseColumns};
 pub use error::CallError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{

@@ -2,7 +2,7 @@
 
 use crate::shared::{SharedBandwidth, SharedLinks};
 use smallvec::SmallVec;
-use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind, SimDuration};
+use weir_plugin_api::{Direction, FabricColumns, FabricView, LinkId, LinkKind, NodeId, NodeKind, SimDuration};
 
 /// A node of the fabric.
 #[derive(Clone, Debug)]
@@ -69,41 +69,14 @@ pub enum FabricError {
     Twice(u32, u32),
 }
 
-/// What arbiters see of a fabric, or of a region of it: a column for each property, see [`FabricView`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FabricColumns {
-    pub(crate) bandwidth: Vec<f64>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    direction: Vec<Direction>,
-    depth: Vec<u32>,
-    kind: Vec<LinkKind>,
-    pub(crate) node_kind: Vec<NodeKind>,
-}
-
-impl FabricColumns {
-    /// Adds a directed link with its depth.
-    pub(crate) fn push(&mut self, link: &Link, depth: u32) {
-        self.bandwidth.push(link.bandwidth);
-        self.from.push(link.from.0);
-        self.to.push(link.to.0);
-        self.direction.push(link.direction);
-        self.depth.push(depth);
-        self.kind.push(link.kind);
-    }
-
-    /// The columns as an arbiter sees them.
-    pub(crate) fn view(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.node_kind).into(),
-        }
-    }
+/// Adds a directed link with its depth to what arbiters see of a fabric, or of a region of it.
+pub(crate) fn push_link(columns: &mut FabricColumns, link: &Link, depth: u32) {
+    columns.bandwidth.push(link.bandwidth);
+    columns.from.push(link.from.0);
+    columns.to.push(link.to.0);
+    columns.direction.push(link.direction);
+    columns.depth.push(depth);
+    columns.kind.push(link.kind);
 }
 
 /// The fabric: nodes and directed links in dense tables.

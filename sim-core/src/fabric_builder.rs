@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
 
-use crate::fabric::{Fabric, FabricError, Link, LinkSpec, Node};
+use crate::fabric::{Fabric, FabricError, Link, LinkSpec, Node, push_link};
 use crate::shared::SharedBandwidth;
 
 /// Builds a [`Fabric`]: nodes depth-first in file order, then lateral links in file order.
@@ -127,7 +127,7 @@ impl FabricBuilder {
             return Err(FabricError::TooLarge(Self::MOST));
         }
         let id = LinkId::from_index(self.fabric.links.len());
-        self.fabric.columns.push(&link, depth);
+        push_link(&mut self.fabric.columns, &link, depth);
         self.fabric.links.push(link);
         Ok(id)
     }

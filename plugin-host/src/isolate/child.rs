@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use weir_plugin_api::{
-    Binding, CallError, Estimates, Grant, LinkId, Model, NodeId, Plan, PortArbiter, RateArbiter, RouteInfo,
-    RouteLookup, SimTime, Surroundings,
+    Binding, CallError, Estimates, FabricColumns, Grant, LinkId, Model, NodeId, PhaseColumns, Plan, PortArbiter,
+    RateArbiter, RouteInfo, RouteLookup, SimTime, Surroundings,
 };
 
 use super::plans::PlanFrame;
 use super::ports::{CommitFrame, GrantFrame};
-use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame, RoutesFrame};
+use super::views::{FabricFrame, PhaseFrame, RoutesFrame, update_fabric, update_phase, update_routes};
 use super::wire::{ArbiterListing, Ask, Listing, ModelListing, PortListing, StepFrame, Tell, receive, send};
 use crate::descriptors::child_pipes;
 use crate::failures;
@@ -34,8 +34,12 @@ pub fn child_main(file: &Path) -> ExitCode {
         return ExitCode::FAILURE;
     }
     if let Ok(library) = library {
-        let mut served =
-            Served { library, instance: Instance::None, fabric: HeldFabric::default(), phase: HeldPhase::default() };
+        let mut served = Served {
+            library,
+            instance: Instance::None,
+            fabric: FabricColumns::default(),
+            phase: PhaseColumns::default(),
+        };
         while let Ok(ask) = pipe.hear()
             && !matches!(ask, Ask::End)
         {
@@ -102,8 +106,8 @@ enum Instance {
 struct Served {
     library: Library,
     instance: Instance,
-    fabric: HeldFabric,
-    phase: HeldPhase,
+    fabric: FabricColumns,
+    phase: PhaseColumns,
 }
 
 /// The run and its child do not agree about what was said before.
@@ -140,7 +144,7 @@ impl Served {
 
     fn create_arbiter(&mut self, name: &str, fabric: FabricFrame, params: &str) -> Result<(), CallError> {
         self.clear();
-        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        update_fabric(&mut self.fabric, fabric).ok_or_else(out_of_step)?;
         let entry = self.library.arbiters.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
         self.instance = Instance::Arbiter((entry.make)(&self.fabric.view(), params)?);
         Ok(())
@@ -148,7 +152,7 @@ impl Served {
 
     fn create_port(&mut self, name: &str, fabric: FabricFrame, params: &str) -> Result<(), CallError> {
         self.clear();
-        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        update_fabric(&mut self.fabric, fabric).ok_or_else(out_of_step)?;
         let entry = self.library.ports.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
         self.instance = Instance::Port((entry.make)(&self.fabric.view(), params)?);
         Ok(())
@@ -186,7 +190,7 @@ impl Served {
     }
 
     fn capacity(&mut self, link: LinkId, routes: RoutesFrame) -> Result<Option<f64>, CallError> {
-        self.phase.update_routes(routes).ok_or_else(out_of_step)?;
+        update_routes(&mut self.phase, routes).ok_or_else(out_of_step)?;
         let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
         arbiter.capacity(link, &self.phase.routes())
     }
@@ -209,9 +213,9 @@ impl Served {
     }
 
     fn allocate(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {
-        self.phase.update(frame).ok_or_else(out_of_step)?;
+        let now = update_phase(&mut self.phase, frame).ok_or_else(out_of_step)?;
         let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
-        let phase = self.phase.view();
+        let phase = self.phase.view(now);
         let (mut rates, mut bindings) = (vec![f64::NAN; phase.len()], vec![Binding::NONE; phase.len()]);
         let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };
         arbiter.allocate(&phase, &mut grant)?;
@@ -221,10 +225,10 @@ impl Served {
     }
 
     fn explain(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {
-        self.phase.update(frame).ok_or_else(out_of_step)?;
+        let now = update_phase(&mut self.phase, frame).ok_or_else(out_of_step)?;
         let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
         let mut steps = Vec::new();
-        let explains = arbiter.explain(&self.phase.view(), &mut steps)?;
+        let explains = arbiter.explain(&self.phase.view(now), &mut steps)?;
         let frames = steps.into_iter().map(|s| StepFrame {
             transfer: s.transfer,
             step: s.step,
@@ -260,7 +264,7 @@ impl Served {
         pipe: &mut Pipe,
         call: impl FnOnce(&mut dyn Model, &Surroundings<'_>) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
-        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        update_fabric(&mut self.fabric, fabric).ok_or_else(out_of_step)?;
         let Instance::Model(model) = &mut self.instance else { return Err(out_of_step()) };
         let routes = AskedRoutes(RefCell::new(pipe));
         call(&mut **model, &Surroundings { fabric: &self.fabric.view(), routes: &routes })

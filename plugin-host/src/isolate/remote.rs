@@ -368,7 +368,7 @@ impl Model for RemoteModel {
 
 #[cfg(test)]
 mod tests {
-    use weir_plugin_api::{NodeKind, RouteLookup, Slice};
+    use weir_plugin_api::{NodeKind, RouteLookup};
 
     use super::*;
 
@@ -386,16 +386,7 @@ mod tests {
     #[test]
     fn routes_are_looked_up_between_nodes_that_exist() {
         let node_kind = [NodeKind::Gpu; 2];
-        let none = || Slice::from(&[][..]);
-        let fabric = FabricView {
-            bandwidth: Slice::from(&[][..]),
-            from: none(),
-            to: none(),
-            direction: Slice::from(&[][..]),
-            depth: none(),
-            kind: Slice::from(&[][..]),
-            node_kind: node_kind[..].into(),
-        };
+        let fabric = FabricView { node_kind: node_kind[..].into(), ..FabricView::default() };
         let around = Surroundings { fabric: &fabric, routes: &Two };
         assert_eq!(found(&around, 0, 1), Some((8.0, 3.0, 2)));
         for (from, to) in [(0, 2), (2, 1), (2, 2), (u32::MAX, 0)] {

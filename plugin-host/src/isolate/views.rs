@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
-    ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, NodeKind, PhaseView, RouteId, RouteTable, SimTime,
-    TransferId,
+    ClassId, Direction, FabricColumns, FabricView, LinkId, LinkKind, NodeKind, PhaseColumns, PhaseView, RouteId,
+    RouteTable, SimTime, TransferId,
 };
 
 use super::mirror::{Growth, Mirror, Sent, grow};
@@ -98,96 +98,33 @@ impl SentTables {
     }
 }
 
-/// The fabric in the child.
-#[derive(Default)]
-pub(crate) struct HeldFabric {
-    bandwidth: Vec<f64>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    direction: Vec<Direction>,
-    depth: Vec<u32>,
-    kind: Vec<LinkKind>,
-    node_kind: Vec<NodeKind>,
+/// Brings the fabric in the child up to date; `None` where the frame says what cannot be.
+pub(crate) fn update_fabric(held: &mut FabricColumns, frame: FabricFrame) -> Option<()> {
+    const DIRECTIONS: [Direction; 3] = [Direction::Up, Direction::Down, Direction::Lateral];
+    grow(&mut held.bandwidth, frame.bandwidth, Some)?;
+    grow(&mut held.from, frame.from, Some)?;
+    grow(&mut held.to, frame.to, Some)?;
+    grow(&mut held.direction, frame.direction, |d| DIRECTIONS.get(usize::from(d)).copied())?;
+    grow(&mut held.depth, frame.depth, Some)?;
+    grow(&mut held.kind, frame.kind, |kind| Some(LinkKind(kind)))?;
+    grow(&mut held.node_kind, frame.node_kind, |kind| NodeKind::ALL.get(usize::from(kind)).copied())
 }
 
-impl HeldFabric {
-    /// `None` where the frame says what cannot be.
-    pub(crate) fn update(&mut self, frame: FabricFrame) -> Option<()> {
-        const DIRECTIONS: [Direction; 3] = [Direction::Up, Direction::Down, Direction::Lateral];
-        grow(&mut self.bandwidth, frame.bandwidth, Some)?;
-        grow(&mut self.from, frame.from, Some)?;
-        grow(&mut self.to, frame.to, Some)?;
-        grow(&mut self.direction, frame.direction, |d| DIRECTIONS.get(usize::from(d)).copied())?;
-        grow(&mut self.depth, frame.depth, Some)?;
-        grow(&mut self.kind, frame.kind, |kind| Some(LinkKind(kind)))?;
-        grow(&mut self.node_kind, frame.node_kind, |kind| NodeKind::ALL.get(usize::from(kind)).copied())
-    }
-
-    pub(crate) fn view(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.node_kind).into(),
-        }
-    }
+/// As [`update_fabric`], of routes.
+pub(crate) fn update_routes(held: &mut PhaseColumns, frame: RoutesFrame) -> Option<()> {
+    grow(&mut held.offsets, frame.offsets, Some)?;
+    grow(&mut held.links, frame.links, |link| Some(LinkId(link)))
 }
 
-/// Routes, classes and the phase in the child.
-#[derive(Default)]
-pub(crate) struct HeldPhase {
-    now: u64,
-    id: Vec<TransferId>,
-    class: Vec<ClassId>,
-    arrival: Vec<u64>,
-    route: Vec<RouteId>,
-    limit: Vec<f64>,
-    weight: Vec<f64>,
-    priority: Vec<i64>,
-    offsets: Vec<u64>,
-    links: Vec<LinkId>,
-}
-
-impl HeldPhase {
-    /// `None` where the frame says what cannot be.
-    pub(crate) fn update_routes(&mut self, frame: RoutesFrame) -> Option<()> {
-        grow(&mut self.offsets, frame.offsets, Some)?;
-        grow(&mut self.links, frame.links, |link| Some(LinkId(link)))
-    }
-
-    /// As [`Self::update_routes`].
-    pub(crate) fn update(&mut self, frame: PhaseFrame) -> Option<()> {
-        self.now = frame.now;
-        self.id = frame.id.into_iter().map(TransferId).collect();
-        self.class = frame.class.into_iter().map(ClassId).collect();
-        self.arrival = frame.arrival;
-        grow(&mut self.route, frame.route, |route| Some(RouteId(route)))?;
-        grow(&mut self.limit, frame.limit, Some)?;
-        grow(&mut self.weight, frame.weight, Some)?;
-        grow(&mut self.priority, frame.priority, Some)?;
-        self.update_routes(frame.routes)
-    }
-
-    pub(crate) fn routes(&self) -> RouteTable<'_> {
-        RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() }
-    }
-
-    pub(crate) fn view(&self) -> PhaseView<'_> {
-        PhaseView {
-            now: SimTime(self.now),
-            id: (&self.id).into(),
-            class: (&self.class).into(),
-            arrival: (&self.arrival).into(),
-            classes: ClassTable {
-                route: (&self.route).into(),
-                limit: (&self.limit).into(),
-                weight: (&self.weight).into(),
-                priority: (&self.priority).into(),
-            },
-            routes: self.routes(),
-        }
-    }
+/// As [`update_fabric`], of the phase with its routes and classes. Gives its instant.
+pub(crate) fn update_phase(held: &mut PhaseColumns, frame: PhaseFrame) -> Option<SimTime> {
+    held.id = frame.id.into_iter().map(TransferId).collect();
+    held.class = frame.class.into_iter().map(ClassId).collect();
+    held.arrival = frame.arrival;
+    grow(&mut held.route, frame.route, |route| Some(RouteId(route)))?;
+    grow(&mut held.limit, frame.limit, Some)?;
+    grow(&mut held.weight, frame.weight, Some)?;
+    grow(&mut held.priority, frame.priority, Some)?;
+    update_routes(held, frame.routes)?;
+    Some(SimTime(frame.now))
 }

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    ArbiterEntry, Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, ModelEntry, NodeId, NodeKind,
-    PhaseView, PortEntry, RouteId, RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
+    ArbiterEntry, Binding, ClassId, Direction, FabricColumns, FabricView, LinkId, LinkKind, ModelEntry, NodeId,
+    NodeKind, PhaseColumns, PhaseView, PortEntry, RouteId, RouteInfo, RouteLookup, SimTime, TransferId,
 };
 use weir_plugin_host::Library;
 
@@ -126,27 +126,13 @@ impl RouteLookup for SmallRoutes {
 ///
 /// Transfers: 0 and 1 go from GPU 1 to GPU 2, 2 from GPU 3 to GPU 2, 3 from GPU 3 to GPU 1 with a limit of 2.
 pub struct Small {
-    bandwidth: Vec<f64>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    direction: Vec<Direction>,
-    depth: Vec<u32>,
-    kind: Vec<LinkKind>,
-    node_kind: Vec<NodeKind>,
-    offsets: Vec<u64>,
-    links: Vec<LinkId>,
-    route: Vec<RouteId>,
-    limit: Vec<f64>,
-    weight: Vec<f64>,
-    priority: Vec<i64>,
-    pub id: Vec<TransferId>,
-    class: Vec<ClassId>,
-    arrival: Vec<u64>,
+    fabric: FabricColumns,
+    pub transfers: PhaseColumns,
 }
 
 impl Small {
     pub fn new() -> Self {
-        Self {
+        let fabric = FabricColumns {
             bandwidth: vec![8.0, 8.0, 12.0, 12.0, 24.0, 24.0],
             from: vec![1, 0, 2, 0, 3, 0],
             to: vec![0, 1, 0, 2, 0, 3],
@@ -154,52 +140,35 @@ impl Small {
             depth: vec![1; 6],
             kind: vec![LinkKind::PCIE; 6],
             node_kind: vec![NodeKind::Switch, NodeKind::Gpu, NodeKind::Gpu, NodeKind::Gpu],
-            offsets: vec![0, 2, 4, 6],
-            links: [0, 3, 4, 3, 4, 1].map(LinkId).to_vec(),
+        };
+        let transfers = PhaseColumns {
+            id: [0, 1, 2, 3].map(TransferId).to_vec(),
+            class: [0, 0, 1, 2].map(ClassId).to_vec(),
+            arrival: vec![0; 4],
             route: [0, 1, 2].map(RouteId).to_vec(),
             limit: vec![f64::INFINITY, f64::INFINITY, 2.0],
             weight: vec![1.0; 3],
             priority: vec![0; 3],
-            id: [0, 1, 2, 3].map(TransferId).to_vec(),
-            class: [0, 0, 1, 2].map(ClassId).to_vec(),
-            arrival: vec![0; 4],
-        }
+            offsets: vec![0, 2, 4, 6],
+            links: [0, 3, 4, 3, 4, 1].map(LinkId).to_vec(),
+        };
+        Self { fabric, transfers }
     }
 
     /// The same with the first transfers alone.
     pub fn of_first(mut self, count: usize) -> Self {
-        self.id.truncate(count);
-        self.class.truncate(count);
-        self.arrival.truncate(count);
+        self.transfers.id.truncate(count);
+        self.transfers.class.truncate(count);
+        self.transfers.arrival.truncate(count);
         self
     }
 
     pub fn fabric(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.node_kind).into(),
-        }
+        self.fabric.view()
     }
 
     pub fn phase(&self, now: u64) -> PhaseView<'_> {
-        PhaseView {
-            now: SimTime(now),
-            id: (&self.id).into(),
-            class: (&self.class).into(),
-            arrival: (&self.arrival).into(),
-            classes: ClassTable {
-                route: (&self.route).into(),
-                limit: (&self.limit).into(),
-                weight: (&self.weight).into(),
-                priority: (&self.priority).into(),
-            },
-            routes: RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() },
-        }
+        self.transfers.view(SimTime(now))
     }
 }
 

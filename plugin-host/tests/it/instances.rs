@@ -169,7 +169,7 @@ fn an_unknown_code_stops_the_instance_and_an_error_does_not() {
     let mut arbiter = create(&plugin).expect("created");
     let mut answer = |code: u32| {
         let (mut small, mut slots) = (Small::new(), Slots::new());
-        small.id[0] = TransferId(code);
+        small.transfers.id[0] = TransferId(code);
         arbiter.allocate(&small.phase(0), &mut slots.grant()).map_err(|e| e.to_string())
     };
     let error = answer(1).expect_err("an error");

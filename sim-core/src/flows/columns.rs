@@ -11,14 +11,14 @@ const PATIENCE: u32 = 64;
 
 /// Some transfers, in id order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PhaseColumns {
+pub(super) struct ActiveColumns {
     pub(super) ids: Vec<TransferId>,
     pub(super) classes: Vec<ClassId>,
     pub(super) arrivals: Vec<u64>,
     pub(super) slots: Vec<u32>,
 }
 
-impl PhaseColumns {
+impl ActiveColumns {
     /// These transfers at `now`, as an arbiter sees them.
     pub(super) fn phase<'v>(&'v self, now: SimTime, classes: &'v Classes, routes: &'v Routes) -> PhaseView<'v> {
         PhaseView {
@@ -80,7 +80,7 @@ pub(super) struct ActiveSet {
     slots: Vec<u32>,
     /// Per slot: its position in `slots`.
     places: Vec<u32>,
-    columns: PhaseColumns,
+    columns: ActiveColumns,
     ready: bool,
     unused: u32,
 }
@@ -131,7 +131,7 @@ impl ActiveSet {
     }
 
     /// The columns; valid after [`Self::make_ready`].
-    pub(super) fn columns(&self) -> &PhaseColumns {
+    pub(super) fn columns(&self) -> &ActiveColumns {
         debug_assert!(self.ready);
         &self.columns
     }

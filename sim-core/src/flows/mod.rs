@@ -31,7 +31,7 @@ use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
 use changing::ChangingLinks;
-use columns::{ActiveSet, PhaseColumns};
+use columns::{ActiveColumns, ActiveSet};
 use loads::Loads;
 use neighbours::Neighbours;
 
@@ -81,7 +81,7 @@ pub(crate) struct Flows<'a> {
     call: ArbiterCall<'a>,
     all: ActiveSet,
     /// The part of them that is connected to the changes of this instant.
-    part: PhaseColumns,
+    part: ActiveColumns,
     active: Vec<Active>,
     free: Vec<u32>,
     ends: Ends,
@@ -108,7 +108,7 @@ impl<'a> Flows<'a> {
             classes: Cow::Borrowed(classes),
             call: ArbiterCall::new(arbiter, flags, fabric, routes),
             all: ActiveSet::default(),
-            part: PhaseColumns::default(),
+            part: ActiveColumns::default(),
             active: Vec::new(),
             free: Vec::new(),
             ends: Ends::default(),
@@ -347,7 +347,7 @@ impl<'a> Flows<'a> {
 }
 
 /// The arbiter's binding with a task id in `by`; where it names no link of the route, the most loaded one.
-fn named(binding: Binding, route: &[LinkId], columns: &PhaseColumns, loads: &Loads) -> Binding {
+fn named(binding: Binding, route: &[LinkId], columns: &ActiveColumns, loads: &Loads) -> Binding {
     let by = columns.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
     let link = if route.contains(&binding.link) { binding.link } else { loads.most_loaded(route) };
     Binding { link, by, ..binding }

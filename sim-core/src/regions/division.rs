@@ -1,10 +1,10 @@
 //! The fabric cut into regions: maximal sets of links of one policy that hang together at nodes.
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{FabricView, LinkId, NodeId, SimDuration};
+use weir_plugin_api::{FabricColumns, FabricView, LinkId, NodeId, SimDuration};
 
 use crate::disjoint_sets::DisjointSets;
-use crate::fabric::{Fabric, FabricColumns, Link};
+use crate::fabric::{Fabric, Link, push_link};
 use crate::shared::SharedLinks;
 
 /// A connected part of the fabric whose links have one policy.
@@ -117,7 +117,7 @@ pub(super) fn columns(fabric: &FabricView<'_>, region: &Region) -> FabricColumns
         let (from, to) = (number(fabric.from[l]), number(fabric.to[l]));
         let (bandwidth, direction, kind) = (fabric.bandwidth[l], fabric.direction[l], fabric.kind[l]);
         let link = Link { from, to, bandwidth, latency: SimDuration::ZERO, direction, kind };
-        columns.push(&link, fabric.depth[l]);
+        push_link(&mut columns, &link, fabric.depth[l]);
     }
     columns
 }

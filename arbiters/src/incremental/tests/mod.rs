@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_plugin_api::{
     Answer, Cause, Change, ClassInfo, FabricView, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime,
-    Slice, WeightChange,
+    WeightChange,
 };
 
 use super::{INF, Layers, Level, NONE, Shares};
@@ -12,13 +12,6 @@ use crate::{Lines, Parts};
 
 /// More classes than a case has at once.
 const CLASSES: u32 = 1000;
-
-/// These policies do not look at the fabric.
-fn no_fabric() -> FabricView<'static> {
-    let (bandwidth, ids, direction) = (Slice::from(&[][..]), Slice::from(&[][..]), Slice::from(&[][..]));
-    let (kind, node_kind) = (Slice::from(&[][..]), Slice::from(&[][..]));
-    FabricView { bandwidth, from: ids, to: ids, direction, depth: ids, kind, node_kind }
-}
 
 struct Dice(ChaCha8Rng);
 
@@ -167,7 +160,7 @@ impl Case {
             shared: 0,
             links: 0,
             classes: CLASSES,
-            fabric: no_fabric(),
+            fabric: FabricView::default(),
             priorities: 3,
             bits: 30,
             wants_peaks: peaks,

@@ -2,8 +2,7 @@
 //! limited transfers, and classes that bring more to an up link than it carries.
 
 use weir_plugin_api::{
-    Answer, Binding, CallError, ClassId, ClassTable, Grant, Holder, LinkId, PhaseView, RateArbiter, RouteId,
-    RouteTable, SimTime, TransferId,
+    Answer, Binding, CallError, ClassId, Grant, Holder, PhaseColumns, RateArbiter, RouteId, SimTime, TransferId,
 };
 
 use super::tables::Class;
@@ -12,15 +11,7 @@ use super::{Factors, NONE};
 /// Tables of a phase, used again and again.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
-    ids: Vec<TransferId>,
-    class: Vec<ClassId>,
-    arrival: Vec<u64>,
-    route: Vec<RouteId>,
-    limit: Vec<f64>,
-    weight: Vec<f64>,
-    priority: Vec<i64>,
-    offsets: Vec<u64>,
-    links: Vec<LinkId>,
+    columns: PhaseColumns,
     rates: Vec<f64>,
     bindings: Vec<Binding>,
     /// Per class its first transfer.
@@ -54,62 +45,42 @@ impl Factors {
 
 impl Phase {
     fn clear(&mut self) {
-        self.ids.clear();
-        self.class.clear();
-        self.arrival.clear();
-        self.route.clear();
-        self.limit.clear();
-        self.weight.clear();
-        self.priority.clear();
-        self.offsets.clear();
-        self.links.clear();
+        self.columns.clear();
         self.first.clear();
-        self.offsets.push(0);
     }
 
     /// Adds the transfers of a class.
     fn add(&mut self, class: &Class) {
-        let number = self.route.len() as u32;
-        self.route.push(RouteId(number));
-        self.limit.push(class.limit);
-        self.weight.push(1.0);
-        self.priority.push(0);
-        self.links.extend(&class.links);
-        self.offsets.push(self.links.len() as u64);
-        self.first.push(self.ids.len() as u32);
+        let Self { columns, first, .. } = self;
+        let number = ClassId(columns.route.len() as u32);
+        columns.route.push(RouteId(number.0));
+        columns.limit.push(class.limit);
+        columns.weight.push(1.0);
+        columns.priority.push(0);
+        columns.links.extend(&class.links);
+        columns.offsets.push(columns.links.len() as u64);
+        first.push(columns.id.len() as u32);
         for _ in 0..class.transfers {
-            self.ids.push(TransferId(self.ids.len() as u32));
-            self.class.push(ClassId(number));
-            self.arrival.push(0);
+            columns.id.push(TransferId(columns.id.len() as u32));
+            columns.class.push(number);
+            columns.arrival.push(0);
         }
     }
 
     /// Rate and binding of a class by its number here, and the number of the one that is responsible.
     fn answer(&self, number: usize) -> (f64, Binding, Option<usize>) {
         let at = self.first[number] as usize;
-        let by = self.class.get(self.bindings[at].by as usize).map(|class| class.index());
+        let by = self.columns.class.get(self.bindings[at].by as usize).map(|class| class.index());
         (self.rates[at], self.bindings[at], by)
     }
 
     fn rates(&mut self, arbiter: &mut impl RateArbiter) -> Result<(), CallError> {
         self.rates.clear();
-        self.rates.resize(self.ids.len(), f64::NAN);
+        self.rates.resize(self.columns.id.len(), f64::NAN);
         self.bindings.clear();
-        self.bindings.resize(self.ids.len(), Binding::NONE);
-        let view = PhaseView {
-            now: SimTime::ZERO,
-            id: (&self.ids).into(),
-            class: (&self.class).into(),
-            arrival: (&self.arrival).into(),
-            classes: ClassTable {
-                route: (&self.route).into(),
-                limit: (&self.limit).into(),
-                weight: (&self.weight).into(),
-                priority: (&self.priority).into(),
-            },
-            routes: RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() },
-        };
+        self.bindings.resize(self.columns.id.len(), Binding::NONE);
+        let view = self.columns.view(SimTime::ZERO);
         let mut grant = Grant { rates: &mut self.rates, bindings: &mut self.bindings, recheck: SimTime::NEVER };
-        if self.ids.is_empty() { Ok(()) } else { arbiter.allocate(&view, &mut grant) }
+        if view.is_empty() { Ok(()) } else { arbiter.allocate(&view, &mut grant) }
     }
 }

@@ -215,15 +215,7 @@ mod tests {
 
     #[test]
     fn parameters_that_do_not_fit_are_refused() {
-        let none = FabricView {
-            bandwidth: [][..].into(),
-            from: [][..].into(),
-            to: [][..].into(),
-            direction: [][..].into(),
-            depth: [][..].into(),
-            kind: [][..].into(),
-            node_kind: [][..].into(),
-        };
+        let none = FabricView::default();
         let refused = GroupFair::create(&none, r#"{"group_by": "colour"}"#);
         assert!(matches!(refused, Err(CallError::Refused(text)) if text.contains("colour")));
     }

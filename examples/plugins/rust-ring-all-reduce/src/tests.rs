@@ -23,15 +23,7 @@ const FAST: Routes = Routes { bandwidth: 1e12, slow: None };
 
 /// Calls the model beside a fabric of which it reads nothing.
 fn beside<T>(routes: &Routes, call: impl FnOnce(&Surroundings<'_>) -> T) -> T {
-    let fabric = FabricView {
-        bandwidth: [][..].into(),
-        from: [][..].into(),
-        to: [][..].into(),
-        direction: [][..].into(),
-        depth: [][..].into(),
-        kind: [][..].into(),
-        node_kind: [][..].into(),
-    };
+    let fabric = FabricView::default();
     call(&Surroundings { fabric: &fabric, routes })
 }
 

@@ -3,9 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_plugin_api::{
-    Answer, ClassId, ClassInfo, ClassTable, Direction, FabricView, Grant, IncrementalArbiter as _,
-    IncrementalPlugin as _, Level, LinkId, LinkKind, NO_ID, NO_LEVEL, NodeKind, PhaseView, RateArbiter as _, RouteId,
-    RouteTable, Setting, SimTime, TransferId, WeightChange,
+    Answer, ClassId, ClassInfo, Direction, FabricColumns, Grant, IncrementalArbiter as _, IncrementalPlugin as _,
+    Level, LinkId, LinkKind, NO_ID, NO_LEVEL, NodeKind, PhaseColumns, RateArbiter as _, RouteId, Setting, SimTime,
+    TransferId, WeightChange,
 };
 use weir_plugin_api::{ArbiterPlugin as _, Binding, Cause, Change};
 
@@ -37,32 +37,25 @@ impl Dice {
 #[derive(Clone, Default)]
 pub(super) struct Tree {
     pub(super) parent: Vec<u32>,
-    pub(super) kinds: Vec<NodeKind>,
-    pub(super) bandwidth: Vec<f64>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    direction: Vec<Direction>,
-    depth: Vec<u32>,
-    kind: Vec<LinkKind>,
+    pub(super) columns: FabricColumns,
 }
 
 impl Tree {
     /// Joins two nodes beside the tree, in this direction.
     pub(super) fn join(&mut self, from: u32, to: u32, bandwidth: f64) {
-        self.bandwidth.push(bandwidth);
-        self.from.push(from);
-        self.to.push(to);
-        self.direction.push(Direction::Lateral);
-        self.depth.push(0);
-        self.kind.push(LinkKind::QPI);
+        self.columns.bandwidth.push(bandwidth);
+        self.columns.from.push(from);
+        self.columns.to.push(to);
+        self.columns.direction.push(Direction::Lateral);
+        self.columns.depth.push(0);
+        self.columns.kind.push(LinkKind::QPI);
     }
 
     /// The routes from `a` to `b` over a lateral link.
     pub(super) fn lateral_routes(&self, a: u32, b: u32) -> Vec<Vec<LinkId>> {
-        let first = 2 * (self.parent.len() - 1);
-        let laterals =
-            (first..self.bandwidth.len()).filter(|&l| self.is_above(self.from[l], a) && self.is_above(self.to[l], b));
-        let over = |l: usize| [self.route(a, self.from[l]), vec![LinkId(l as u32)], self.route(self.to[l], b)].concat();
+        let (first, FabricColumns { from, to, .. }) = (2 * (self.parent.len() - 1), &self.columns);
+        let laterals = (first..from.len()).filter(|&l| self.is_above(from[l], a) && self.is_above(to[l], b));
+        let over = |l: usize| [self.route(a, from[l]), vec![LinkId(l as u32)], self.route(to[l], b)].concat();
         laterals.map(over).collect()
     }
 
@@ -76,20 +69,20 @@ impl Tree {
 
     /// Node n has the links 2 (n − 1) up and 2 (n − 1) + 1 down; `bandwidths` are by node.
     pub(super) fn new(parent: Vec<u32>, kinds: Vec<NodeKind>, bandwidths: &[(f64, f64)]) -> Self {
-        let mut tree = Self { parent, kinds, ..Self::default() };
-        let mut depths = vec![0];
-        for node in 1..tree.parent.len() as u32 {
-            let parent = tree.parent[node as usize];
+        let mut columns = FabricColumns { node_kind: kinds, ..FabricColumns::default() };
+        let (nodes, mut depths) = (parent, vec![0]);
+        for node in 1..nodes.len() as u32 {
+            let parent = nodes[node as usize];
             let (up, down) = bandwidths[node as usize];
             depths.push(depths[parent as usize] + 1);
-            tree.bandwidth.extend([up, down]);
-            tree.from.extend([node, parent]);
-            tree.to.extend([parent, node]);
-            tree.direction.extend([Direction::Up, Direction::Down]);
-            tree.depth.extend([depths[node as usize]; 2]);
-            tree.kind.extend([LinkKind::PCIE; 2]);
+            columns.bandwidth.extend([up, down]);
+            columns.from.extend([node, parent]);
+            columns.to.extend([parent, node]);
+            columns.direction.extend([Direction::Up, Direction::Down]);
+            columns.depth.extend([depths[node as usize]; 2]);
+            columns.kind.extend([LinkKind::PCIE; 2]);
         }
-        tree
+        Self { parent: nodes, columns }
     }
 
     /// A regular tree whose links above the hosts carry the sum of those below over `oversubscription`.
@@ -109,18 +102,6 @@ impl Tree {
         }
         let kinds = vec![NodeKind::Switch; parent.len()];
         Self::new(parent, kinds, &bandwidths)
-    }
-
-    pub(super) fn view(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.kinds).into(),
-        }
     }
 
     /// Up from `a` to the common ancestor, and down to `b`.
@@ -176,9 +157,9 @@ pub(super) struct Both {
 impl Both {
     /// All in the fast way, as far as it serves.
     pub(super) fn new(tree: &Tree, params: &str) -> Self {
-        let capacities: Vec<u64> = tree.bandwidth.iter().map(|b| (b * f64::from(BITS).exp2()) as u64).collect();
+        let capacities: Vec<u64> = tree.columns.bandwidth.iter().map(|b| (b * f64::from(BITS).exp2()) as u64).collect();
         let setting = Setting {
-            fabric: tree.view(),
+            fabric: tree.columns.view(),
             capacities: &capacities,
             shared: 0,
             links: capacities.len() as u32,
@@ -190,8 +171,8 @@ impl Both {
         let side = Factors::create(&setting, params).expect("it is served");
         Self {
             side: Factors { few: 0, ..side },
-            plain: PcieCongestion::create(&tree.view(), params).expect("good parameters"),
-            capacity: tree.bandwidth.clone(),
+            plain: PcieCongestion::create(&tree.columns.view(), params).expect("good parameters"),
+            capacity: tree.columns.bandwidth.clone(),
             classes: Vec::new(),
             free: Vec::new(),
             below: vec![NO_ID; 2 * CLASSES as usize + capacities.len()],
@@ -332,34 +313,24 @@ impl Both {
 
     /// The rate of each active class, and what binds it, by the rate arbiter.
     pub(super) fn expected(&mut self, active: &[u32]) -> (Vec<f64>, Vec<Binding>) {
-        let (mut class, mut links, mut offsets, mut limit) = (Vec::new(), Vec::new(), vec![0], Vec::new());
-        for (number, &id) in active.iter().enumerate() {
+        let mut phase = PhaseColumns::default();
+        phase.clear();
+        for (number, &id) in (0..).zip(active) {
             let (route, level, transfers) = &self.classes[id as usize];
-            class.extend(std::iter::repeat_n(ClassId(number as u32), *transfers as usize));
-            links.extend(route);
-            offsets.push(links.len() as u64);
+            phase.class.extend(std::iter::repeat_n(ClassId(number), *transfers as usize));
+            phase.links.extend(route);
+            phase.offsets.push(phase.links.len() as u64);
             let unit = f64::from(BITS).exp2();
-            limit.push(if *level == NO_LEVEL { f64::INFINITY } else { *level as f64 / unit });
+            phase.limit.push(if *level == NO_LEVEL { f64::INFINITY } else { *level as f64 / unit });
+            phase.route.push(RouteId(number));
         }
-        let (weight, priority) = (vec![1.0; active.len()], vec![0; active.len()]);
-        let route: Vec<RouteId> = (0..active.len() as u32).map(RouteId).collect();
-        let id: Vec<TransferId> = (0..class.len() as u32).map(TransferId).collect();
-        let arrival = vec![0; class.len()];
+        (phase.weight, phase.priority) = (vec![1.0; active.len()], vec![0; active.len()]);
+        phase.id = (0..phase.class.len() as u32).map(TransferId).collect();
+        phase.arrival = vec![0; phase.class.len()];
+        let class = &phase.class;
         let (mut rates, mut bindings) = (vec![f64::NAN; class.len()], vec![Binding::NONE; class.len()]);
-        let view = PhaseView {
-            now: SimTime::ZERO,
-            id: (&id).into(),
-            class: (&class).into(),
-            arrival: (&arrival).into(),
-            classes: ClassTable {
-                route: (&route).into(),
-                limit: (&limit).into(),
-                weight: (&weight).into(),
-                priority: (&priority).into(),
-            },
-            routes: RouteTable { offsets: (&offsets).into(), links: (&links).into() },
-        };
-        if id.is_empty() {
+        let view = phase.view(SimTime::ZERO);
+        if view.is_empty() {
             return (Vec::new(), Vec::new());
         }
         let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };

@@ -46,7 +46,7 @@ impl Load {
             }
         }
         let use_of = |node: usize| below[node] * (hosts - below[node]) / (hosts * (hosts - 1.0));
-        (1..below.len()).map(|node| use_of(node) / tree.bandwidth[2 * (node - 1)]).fold(0.0, f64::max)
+        (1..below.len()).map(|node| use_of(node) / tree.columns.bandwidth[2 * (node - 1)]).fold(0.0, f64::max)
     }
 
     /// (start, from, to, bytes)
