@@ -194,6 +194,12 @@ fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> 
         }
         let name = &experiments[row.experiment].name;
         all.push(format!("measure the copies of `{name}` alone, too: what they share is then seen"));
+        let transfers = &experiments[row.experiment].transfers;
+        let repeats = |from| transfers.iter().filter(|transfer| transfer.from == from).count() > 1;
+        if transfers.iter().any(|transfer| repeats(transfer.from)) {
+            let engines = "see `engines` of the devices that send several of them: how many go out at once";
+            all.push(engines.to_owned());
+        }
     } else {
         all.push("see that the topology has the links that these copies take, and measure the copies again".to_owned());
     }

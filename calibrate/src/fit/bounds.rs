@@ -166,6 +166,12 @@ fn of_collective(problem: &Problem<'_>, fitted: &Fitted, experiment: &Experiment
     }
 }
 
+/// Whether a device with a number of send slots sends several transfers of an experiment.
+fn sends_several(problem: &Problem<'_>, experiment: &Experiment) -> bool {
+    let of = |from| experiment.transfers.iter().filter(|transfer| transfer.from == from).count();
+    experiment.transfers.iter().any(|t| problem.machine.send_slots(t.from).is_some() && of(t.from) > 1)
+}
+
 fn reason(problem: &Problem<'_>, fitted: &Fitted, asked: &Asked<'_>, bound: &WireBound) -> String {
     let experiment = asked.experiment;
     let fabric = &problem.machine.fabric;
@@ -183,6 +189,9 @@ fn reason(problem: &Problem<'_>, fitted: &Fitted, asked: &Asked<'_>, bound: &Wir
         all.push(text.to_owned());
     } else if between_gpus {
         all.push("more links join these GPUs than the topology has".to_owned());
+    }
+    if asked.transfers == 1 && sends_several(problem, experiment) {
+        all.push("a device sends more of these transfers at once than its `engines` say".to_owned());
     }
     all.push("the log's devices are others than these: see --devices, --host and --pair".to_owned());
     let wider =

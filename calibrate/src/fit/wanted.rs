@@ -60,7 +60,7 @@ pub(super) fn wanted(
     let paid = problem.experiments.iter().any(|e| e.steps > 0);
     match options.latency {
         Choice::Auto if !paid => {}
-        Choice::Auto if !are_apart(problem.experiments) => {
+        Choice::Auto if !are_apart(problem) => {
             let note = "sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)";
             notes.push(note.to_owned());
         }
@@ -80,13 +80,14 @@ pub(super) fn wanted(
 }
 
 /// Whether sizes are so far apart that some copies show latencies, and others bandwidths.
-fn are_apart(experiments: &[Experiment]) -> bool {
+fn are_apart(problem: &Problem<'_>) -> bool {
+    let experiments = || problem.experiments.iter().zip(problem.fitted).filter(|(_, fitted)| **fitted).map(|(e, _)| e);
     let bytes = |e: &Experiment| e.transfers.iter().map(|t| t.bytes).max().unwrap_or(0);
-    let paid = || experiments.iter().filter(|e| e.steps > 0).flat_map(|e| e.transfers.iter().map(|t| t.bytes));
+    let paid = || experiments().filter(|e| e.steps > 0).flat_map(|e| e.transfers.iter().map(|t| t.bytes));
     let Some(least) = paid().min() else { return false };
     // Where messages in flight hide the latency, it is as small a part as in an endless copy.
-    let hides = experiments.iter().any(|e| e.steps == 0);
-    hides && least <= MOST_THAT_SHOW || experiments.iter().map(bytes).max() >= Some(least.saturating_mul(SIZES_APART))
+    let hides = experiments().any(|e| e.steps == 0);
+    hides && least <= MOST_THAT_SHOW || experiments().map(bytes).max() >= Some(least.saturating_mul(SIZES_APART))
 }
 
 /// The parameters of the arbiter: those that are named, or all that it marks.
@@ -110,7 +111,7 @@ fn of_arbiter(problem: &Problem<'_>, options: &FitOptions) -> Result<Vec<Paramet
 fn latencies(problem: &Problem<'_>, options: &FitOptions, used: &[LinkId]) -> (Vec<Parameter>, Option<String>) {
     let asked = options.latency == Choice::Yes;
     let hidden = |parameter: &Parameter| {
-        let all = 0..problem.experiments.len();
+        let all = (0..problem.experiments.len()).filter(|&e| problem.fitted[e]);
         let sizes: BTreeSet<u64> = all.flat_map(|e| problem.simulator.sizes_over(e, &parameter.links)).collect();
         options.bandwidth && (sizes.len() < 2 || !asked && sizes.first() > Some(&MOST_THAT_SHOW))
     };

@@ -223,3 +223,95 @@ fn maps_of_engines_are_changed_where_they_may_be() {
         assert!(line.contains(&format!("engines: {expected} ")), "{map}: {line}");
     }
 }
+
+/// What the ends of copies tell that a machine made, of a topology that has another number of engines: where lone copies show
+/// that one link is slower than others of its type, and where copies are of different sizes, or all devices send at once.
+#[test]
+fn ends_of_many_kinds_tell() {
+    let text = |engines: u32, slow: u32| {
+        let of = |gpu: &str, slot: &str| format!("      {gpu}: {{ kind: gpu, link: {slot}, engines: {engines} }}\n");
+        format!(
+            "weir: 1\nlink_types: {{ slot: {{ bandwidth: 20GB/s }} }}\ntree:\n  rc0:\n    kind: root-complex\n    children:\n{}{}",
+            of("'gpu[0-3]'", "slot"),
+            of("gpu4", &format!("{{ bandwidth: {slow}GB/s }}")),
+        )
+    };
+    let names = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];
+    let from = |gpu: &'static str, sizes: [u64; 4]| {
+        let others = names.into_iter().filter(move |name| *name != gpu);
+        others.zip(sizes).map(move |(to, gb)| (gpu, to, gb * GB)).collect::<Vec<_>>()
+    };
+    for (engines, has) in [(1, 4), (2, 1), (3, 4), (4, 1)] {
+        let (truth, machine) = (machine_of(&text(engines, 8)), machine_of(&text(has, 20)));
+        let mut lone: Vec<_> = names.iter().skip(1).map(|to| group(&truth, "lone", &[("gpu0", to, GB)])).collect();
+        lone.extend(names.iter().skip(1).map(|from| group(&truth, "lone", &[(from, "gpu0", GB)])));
+        let alike = group(&truth, "all", &from("gpu0", [1; 4]));
+        let sizes = group(&truth, "sizes", &from("gpu0", [3, 1, 2, 1]));
+        let everybody: Vec<_> = names.into_iter().flat_map(|gpu| from(gpu, [1; 4])).collect();
+        let mut missing = alike.clone();
+        missing.rows.remove(1);
+        for telling in [alike, sizes, missing, group(&truth, "everybody", &everybody)] {
+            let what = telling.name.clone();
+            let mut experiments = [&lone[..], &[telling]].concat();
+            measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+            let found = fit(&machine, &built_in("max-min"), &experiments, &FitOptions::default()).expect("a fit");
+            let slots = found.setting.engines.send_slots(machine.device("gpu0").expect("a device"));
+            assert_eq!(slots, Some(engines), "{what} of a machine with {engines}, by a topology with {has}");
+            let worst = found.rows.iter().map(|row| row.error().abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-3, "{what}, {engines} engines: {worst}");
+        }
+    }
+}
+
+/// Two at once, of which one goes 1.6 times as fast, end as if one had gone after the other, but not in the same order.
+#[test]
+fn it_counts_which_transfer_ended_when() {
+    let machine = machine_of(
+        "weir: 1\nlink_types: { slow: { bandwidth: 10GB/s }, fast: { bandwidth: 16.18GB/s } }\ntree:\n  sw:\n    kind: switch\n    \
+         children:\n      from0: { kind: gpu, link: { bandwidth: 100GB/s } }\n      to0: { kind: gpu, link: slow }\n      \
+         to1: { kind: gpu, link: fast }\n",
+    );
+    let lone = |to: &str, seconds: f64| {
+        let mut lone = group(&machine, to, &[("from0", to, GB)]);
+        lone.rows[0].seconds = seconds;
+        lone
+    };
+    let experiments = [lone("to0", 0.1), lone("to1", 0.0618), each(&machine, "from0", &[0.1, 0.0618])];
+    assert_eq!(told(&machine, &experiments), ["engines of from0: 2 or more, not 1"]);
+}
+
+/// The end of the last tells the number where lone copies show what every link carries: four copies take four times as long as one
+/// if they go one by one, and twice if two or three go at once.
+#[test]
+fn the_end_of_the_last_tells_beside_lone_copies() {
+    for (has, seconds, expected) in [
+        (4, 0.4, show("1, not 4")),
+        (1, 0.4, vec![]),
+        (4, 0.2, show("2, not 4")),
+        (3, 0.2, vec![]),
+        (1, 0.1, show("4 or more, not 1")),
+    ] {
+        let machine = machine(has);
+        let lone = (0..4).map(|to| {
+            let mut lone = group(&machine, "lone", &[("from0", &format!("to{to}"), GB)]);
+            lone.rows[0].seconds = 0.1;
+            lone
+        });
+        let all: Vec<Experiment> = lone.chain([last(&machine, "from0", 4, seconds)]).collect();
+        assert_eq!(told(&machine, &all), expected, "{has} engines, {seconds} s");
+    }
+}
+
+/// Where all that tells is held out, a note says so.
+#[test]
+fn what_is_held_out_is_named() {
+    let machine = machine(2);
+    let experiments = [each(&machine, "from0", &[0.1]), each(&machine, "from0", &[0.1, 0.2, 0.3])];
+    let notes = (0..20).flat_map(|seed| {
+        let options = FitOptions { hold_out: 0.5, seed, ..FitOptions::default() };
+        fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit").notes
+    });
+    let held_out = "from0 to from1: the one group that tells how many transfers it sends at once is held out: `engines` stays \
+                    as it is (--hold-out 0, or another --seed)";
+    assert!(notes.into_iter().any(|note| note == held_out));
+}
