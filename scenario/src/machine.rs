@@ -151,6 +151,19 @@ impl Machine {
         }
     }
 
+    /// The type of a link as it is written: one of [`Self::types`], of a machine, or one that stands in the place of a name.
+    #[must_use]
+    pub fn type_text(&self, link: LinkId) -> Option<&LinkTypeText> {
+        match self.topology.types[link.index() / 2] {
+            LinkTypeOf::Named(at) => self.types.get(at as usize),
+            LinkTypeOf::InPlace(pair) => {
+                let texts = &self.topology.in_place_texts;
+                let at = texts.binary_search_by_key(&pair, |(first, _)| *first).ok()?;
+                Some(&texts[at].1)
+            }
+        }
+    }
+
     /// The first of the links whose type stands in the same place of the file; `None` for types with a name.
     #[must_use]
     pub fn in_place(&self, link: LinkId) -> Option<LinkId> {

@@ -51,7 +51,7 @@ pub(super) struct WireBound {
 
 /// The bound of a link, where its type says what it is.
 pub(super) fn of_link(machine: &Machine, link: LinkId) -> Option<WireBound> {
-    let link_type = &machine.types[machine.type_of(link)?];
+    let link_type = machine.type_text(link)?;
     let name = link_type.name.to_ascii_lowercase();
     let doubted = is_doubted(&name);
     let given = machine.fabric.link(link).bandwidth;
@@ -74,8 +74,7 @@ fn is_doubted(name: &str) -> bool {
 /// Whether a link may lead to a switch that reduces (NVLS): the NVSwitch of NVLink 4, H100, is the first that can (NVIDIA's white paper of
 /// H100).
 pub(crate) fn may_reduce(machine: &Machine, link: LinkId) -> bool {
-    let generation =
-        machine.type_of(link).and_then(|at| named(&machine.types[at].name.to_ascii_lowercase()).generation);
+    let generation = machine.type_text(link).and_then(|text| named(&text.name.to_ascii_lowercase()).generation);
     machine.fabric.link(link).kind == LinkKind::NVLINK && generation.is_none_or(|generation| generation >= 4)
 }
 

@@ -280,3 +280,25 @@ fn a_sum_of_latencies_is_told() {
     let told: Vec<_> = found.unclear.iter().filter_map(|group| group.told.as_deref()).collect();
     assert_eq!(told, ["latency of memory + latency of slot = 2.000 µs"]);
 }
+
+/// The wire of a link is known by its type, wherever that stands: in the topology, in a machine of it, or in the place of a name.
+#[test]
+fn types_of_machines_and_types_in_their_place_have_bounds() {
+    let types = "link_types: { nvlink3-x2: { bandwidth: 45GB/s, kind: nvlink }, slot: { bandwidth: 300GB/s } }";
+    let tree = "tree: { rc0: { kind: root-complex, children: { 'gpu[0-1]': { kind: gpu, link: slot } } } }";
+    let pair = "links: [{ between: [gpu0, gpu1], type: nvlink3-x2 }]";
+    let inside = format!("{{ {types}, {tree}, {pair} }}").replace('\n', "");
+    let in_place = "{ generation: 4, width: 16, efficiency: 0.8 }";
+    let slots =
+        format!("tree: {{ sw: {{ kind: switch, children: {{ 'gpu[0-1]': {{ kind: gpu, link: {in_place} }} }} }} }}");
+    for (text, what) in [
+        (format!("{types}\n{tree}\n{pair}\n"), "NVLink 3 x2 carries 50.000"),
+        (format!("machines: {{ box: {inside} }}\ntree: {{ d: {{ machine: box }} }}\n"), "NVLink 3 x2 carries 50.000"),
+        (format!("{slots}\n"), "PCIe of its generation and width carries 31.5"),
+    ] {
+        let machine = machine_of(&format!("weir: 1\n{text}"));
+        let copies = lone(&machine, &[("gpu0", "gpu1", 68.0), ("gpu1", "gpu0", 68.1)]);
+        let error = fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}

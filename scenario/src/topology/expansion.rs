@@ -1,6 +1,7 @@
 //! From a topology as written to nodes and links.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, NodeKind, SimDuration};
@@ -9,7 +10,7 @@ use weir_sim_core::{FabricBuilder, FabricError};
 use super::engines::{DeviceEngines, DeviceText, EnginesText};
 use super::kinds::KindId;
 use super::lateral::{End, Lateral, MadeOf};
-use super::link_type::{LinkType, Shared};
+use super::link_type::{LinkType, LinkTypeText, Shared};
 use super::names::NodeNames;
 use super::networks::Network;
 use super::node_packets::NodePackets;
@@ -30,6 +31,7 @@ pub(super) struct Expansion<'b> {
     pub(super) first_shared: Option<Span>,
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
+    pub(super) in_place_texts: Vec<(u32, Arc<LinkTypeText>)>,
     pub(super) kinds: Vec<KindId>,
     pub(super) packets: PacketText,
     /// The first pair of links of each type that stands in its place, by that place.
@@ -151,8 +153,16 @@ impl<'b> Expansion<'b> {
     /// Notes type and kind of the next pair of links.
     fn note(&mut self, link: &LinkType, kind: KindId, place: Span) {
         let pair = self.types.len() as u32;
-        let in_place = || LinkTypeOf::InPlace(*self.in_place.entry(place).or_insert(pair));
-        self.types.push(link.named.map_or_else(in_place, LinkTypeOf::Named));
+        self.types.push(match link.named {
+            Some(at) => LinkTypeOf::Named(at),
+            None => {
+                let first = *self.in_place.entry(place).or_insert(pair);
+                if first == pair {
+                    self.in_place_texts.push((pair, Arc::clone(&link.text)));
+                }
+                LinkTypeOf::InPlace(first)
+            }
+        });
         self.kinds.push(kind);
         self.packets.links.extend(link.packet.as_ref().map(|packet| (pair, packet.clone())));
     }

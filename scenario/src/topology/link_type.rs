@@ -43,6 +43,8 @@ pub(crate) struct LinkType {
     pub(crate) packet: Option<Arc<LinkPacket>>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,
+    /// As it is written.
+    pub(crate) text: Arc<LinkTypeText>,
 }
 
 /// What both directions of a link have together.
@@ -72,10 +74,10 @@ pub enum BandwidthForm {
     Generation,
 }
 
-/// A type under `link_types`, as it is written.
+/// A type as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkTypeText {
-    /// The key under `link_types`, by which links name it.
+    /// The key under `link_types`, by which links name it; empty for one that stands in the place of a name.
     pub name: String,
     /// How its bandwidth is written.
     pub form: BandwidthForm,
@@ -181,7 +183,7 @@ impl LinkTypes {
             return Err(context.error(value.span, message, "write `link_types: { pcie: { bandwidth: 11.6GB/s } }`"));
         };
         for entry in entries {
-            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut kinds).ok();
+            let link = read(context, &entry.key, &entry.value, &mut kinds).ok();
             let link = link.map(|link| LinkType { named: (!machine).then_some(types.own.len() as u32), ..link });
             types.own.insert(entry.key.clone(), NamedType { span: entry.key_span, link, used: Cell::new(false) });
             if context.full() {
@@ -199,7 +201,7 @@ impl LinkTypes {
     /// The type that a link names, or that stands in its place. Returns the name too.
     pub(crate) fn resolve<'a>(&mut self, context: &mut Context, value: &'a Value) -> Read<(LinkType, Option<&'a str>)> {
         let Data::Scalar(scalar) = &value.data else {
-            return Ok((read(context, value, "a link type", &mut self.kinds)?, None));
+            return Ok((read(context, "", value, &mut self.kinds)?, None));
         };
         if let Some(named) = self.named.find(&scalar.text) {
             named.used.set(true);
@@ -225,24 +227,27 @@ impl LinkTypes {
 /// The types of a topology as they are written; what is no map is left out.
 pub(crate) fn texts(types: Option<&Value>) -> Vec<LinkTypeText> {
     let Some(Data::Mapping(entries)) = types.map(|types| &types.data) else { return Vec::new() };
-    let read = |entry: &Entry| {
-        let text = |key: &str| match &entry.value.get(key)?.data {
-            Data::Scalar(scalar) => Some(scalar.text.to_string()),
-            _ => None,
-        };
-        let form = match (text("bandwidth"), text("up")) {
-            (Some(_), _) => BandwidthForm::Both,
-            (None, Some(_)) => BandwidthForm::UpDown,
-            (None, None) => BandwidthForm::Generation,
-        };
-        let (efficiency, latency, kind) = (text("efficiency"), text("latency"), text("kind"));
-        LinkTypeText { name: entry.key.to_string(), form, efficiency, latency, kind }
-    };
-    entries.iter().map(read).collect()
+    entries.iter().map(|entry: &Entry| text_of(&entry.key, &entry.value)).collect()
 }
 
-fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> Read<LinkType> {
-    let fields = context.fields(value, what, &LINK_TYPE)?;
+fn text_of(name: &str, link: &Value) -> LinkTypeText {
+    let text = |key: &str| match &link.get(key)?.data {
+        Data::Scalar(scalar) => Some(scalar.text.to_string()),
+        _ => None,
+    };
+    let form = match (text("bandwidth"), text("up")) {
+        (Some(_), _) => BandwidthForm::Both,
+        (None, Some(_)) => BandwidthForm::UpDown,
+        (None, None) => BandwidthForm::Generation,
+    };
+    let (efficiency, latency, kind) = (text("efficiency"), text("latency"), text("kind"));
+    LinkTypeText { name: name.to_owned(), form, efficiency, latency, kind }
+}
+
+/// Reads a type with a name, or one in the place of a name, which is then empty.
+fn read(context: &mut Context, name: &str, value: &Value, kinds: &mut Kinds) -> Read<LinkType> {
+    let what = if name.is_empty() { "a link type".to_owned() } else { format!("link type {}", quoted(name)) };
+    let fields = context.fields(value, &what, &LINK_TYPE)?;
     let efficiency = fields.parse_or(context, "efficiency", Decimal::whole(1), units::efficiency);
     let latency = fields.parse_or(context, "latency", SimDuration::ZERO, units::duration);
     let kind = match fields.get("kind") {
@@ -255,7 +260,7 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
             word => word.map(|word| Some(kinds.of(word))),
         },
     };
-    let packet = fields.get("packet").map(|value| link_keys(context, value, what)).transpose();
+    let packet = fields.get("packet").map(|value| link_keys(context, value, &what)).transpose();
     let efficiency = efficiency?;
     let shared = fields.parse_or(context, "shared", None, |text| {
         units::bandwidth(text)?.bytes_per_second(&efficiency, text).map(Some)
@@ -269,7 +274,8 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
     }
     let shared = shared.map(|bandwidth| Shared { bandwidth, place });
     let packet = packet_of(&fields, packet?);
-    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, packet, named: None })
+    let text = Arc::new(text_of(name, value));
+    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, packet, named: None, text })
 }
 
 /// What a type says of packets, if anything.

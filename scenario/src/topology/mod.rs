@@ -56,7 +56,7 @@ pub(crate) struct Topology {
     pub(crate) engines: DeviceEngines,
     /// Time that nodes need to issue a transfer, of those that need any.
     pub(crate) overheads: FxHashMap<NodeId, SimDuration>,
-    /// Nodes whose `engines` was given, as (first, one past the last, where).
+    /// Devices that wait for engines, as they are written.
     pub(crate) devices: Vec<DeviceText>,
     /// Nodes with `memory`, by where their names stand.
     pub(crate) written_memory: Vec<(NodeId, Span)>,
@@ -68,6 +68,8 @@ pub(crate) struct Topology {
     pub(crate) unused_types: Vec<(String, Span)>,
     /// Per pair of directed links: which type it has.
     pub(crate) types: Vec<LinkTypeOf>,
+    /// Types that are none of the topology's own, as they are written, by the first pair of links of each, ascending.
+    pub(crate) in_place_texts: Vec<(u32, Arc<LinkTypeText>)>,
     pub(crate) kinds: Kinds,
     pub(crate) packets: PacketText,
 }
@@ -117,6 +119,7 @@ impl Topology {
             places: Vec::new(),
             unused_types: Vec::new(),
             types: Vec::new(),
+            in_place_texts: Vec::new(),
             kinds: Kinds::default(),
             packets: PacketText::default(),
         }
@@ -163,6 +166,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         places: expansion.places,
         unused_types: reader.unused_types,
         types: expansion.types,
+        in_place_texts: expansion.in_place_texts,
         kinds: kinds.with_pairs(expansion.kinds),
         packets: expansion.packets,
     })
