@@ -39,7 +39,7 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
             format!("{error} if {which} the narrowest, see below")
         }
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
-        Known::Counted => "the ends of its transfers fit this number".to_owned(),
+        Known::Counted => "the ends of transfers fit this number".to_owned(),
         Known::Enough if fitted.parameter.kind == ParameterKind::Engines => "this or more".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: unchanged".to_owned(),

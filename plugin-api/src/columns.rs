@@ -80,7 +80,7 @@ impl PhaseColumns {
         }
     }
 
-    /// Leaves no transfer, class and route, and keeps the memory.
+    /// Leaves no transfer, class and route, and keeps the memory. `offsets` has its first entry then, which the default has not.
     pub fn clear(&mut self) {
         self.id.clear();
         self.class.clear();

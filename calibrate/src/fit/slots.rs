@@ -26,13 +26,13 @@ use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime};
 /// error that a prediction may have.
 const NEAR: f64 = 0.1;
 
-/// The devices that send at once, as far as rows tell.
+/// How many transfers devices send at once, as far as rows tell.
 pub(super) struct FoundSlots {
     /// The values of the topology, with the numbers found.
     pub(super) setting: Setting,
     /// The numbers that are others than in the topology.
     pub(super) fitted: Vec<Fitted>,
-    /// Of which devices nothing was found.
+    /// Of which devices nothing was found, and why.
     pub(super) notes: Vec<String>,
 }
 
@@ -196,7 +196,9 @@ impl Devices<'_> {
         let (each, last): (Vec<usize>, Vec<usize>) = own.into_iter().partition(has_ends);
         let least = last.iter().filter_map(|&at| self.least_of_sum(&self.problem.experiments[at])).max();
         if each.is_empty() {
-            let known: Vec<usize> = last.into_iter().filter(|&at| self.knows_links(at)).collect();
+            let (shown, simulator) = (self.shown_links(), self.problem.simulator);
+            let is_known = |at: &usize| simulator.links(*at).iter().all(|link| shown.contains(link));
+            let known: Vec<usize> = last.into_iter().filter(is_known).collect();
             let fitting = self.fitting(&known, By::Last, least)?;
             return Ok(fitting.or(least.map(|least| Told { least, best: least, most: None })));
         }
@@ -232,12 +234,11 @@ impl Devices<'_> {
         Ok(Some(told).filter(|_| tells))
     }
 
-    /// Whether experiments on which slots have no effect show all links of one.
-    fn knows_links(&self, at: usize) -> bool {
+    /// The links of the fitted experiments on which slots have no effect.
+    fn shown_links(&self) -> BTreeSet<LinkId> {
         let Problem { simulator, experiments, fitted, .. } = *self.problem;
         let shown = (0..experiments.len()).filter(|&e| fitted[e] && !sends_several(self.problem, e));
-        let shown: BTreeSet<LinkId> = shown.flat_map(|e| simulator.links(e).iter().copied()).collect();
-        simulator.links(at).iter().all(|link| shown.contains(link))
+        shown.flat_map(|e| simulator.links(e).iter().copied()).collect()
     }
 
     /// How many transfers at least are under way at once where they carry more together than the fastest lone copy of their source.

@@ -78,6 +78,9 @@ fn ends_tell_how_many_are_sent_at_once() {
         (3, vec![&all], vec![]),
         (4, vec![&all], vec![]),
         (1, vec![&[0.1, 0.15, 0.17]], nothing()),
+        // A device may serve its transfers in another order than that of the log.
+        (2, vec![&[0.3, 0.1, 0.2]], show("1, not 2")),
+        (1, vec![&[0.2, 0.1, 0.2, 0.1]], show("2, not 1")),
     ] {
         let machine = machine(engines);
         let experiments: Vec<Experiment> = rows.iter().map(|ends| each(&machine, "from0", ends)).collect();

@@ -105,3 +105,26 @@ pub(super) fn waiting(run: &Run<'_>, total: usize) -> String {
     let most = format!("`{}` for {}{so_far} ({})", super::clean(&id), duration(waited), super::clean(&engine));
     format!("{count} of {total} transfers waited for a send slot of their source, longest {most}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The first ones are those of a whole sort, whatever the bounds tell beforehand.
+        #[test]
+        fn the_first_are_those_of_a_sort(
+            keys in prop::collection::vec((0_u32..20, 0_u32..5), 0..40),
+            most in 0_usize..12,
+        ) {
+            let all: Vec<TaskId> = (0..keys.len() as u32).map(TaskId).collect();
+            let key = |task: TaskId| keys[task.index()].0;
+            let soonest = |task: TaskId| keys[task.index()].0.saturating_sub(keys[task.index()].1);
+            let mut sorted = all.clone();
+            sorted.sort_by_key(|&task| (key(task), task));
+            sorted.truncate(most);
+            prop_assert_eq!(first(&all, most, soonest, key), sorted);
+        }
+    }
+}
